@@ -1,0 +1,49 @@
+# Everything installs into .paddock/ on first use; a second run does not install again.
+PYTHON ?= python3
+ENV := .paddock/env/bin
+LOCKS := $(wildcard requirements/*.txt)
+export PYTHONPATH := $(CURDIR)
+
+.PHONY: demo test console lint bench simulate deploy setup setup-trainer lock clean
+
+setup:
+	@$(PYTHON) local/install.py paddock
+
+setup-trainer: setup
+	@$(PYTHON) local/install.py trainer
+
+demo: setup-trainer ## Train a real model on this machine, from a command in a local Slack
+	@$(ENV)/python -m local.cli run "/train ernie-cls epochs=3"
+
+console: setup-trainer ## The local stack with its web page; stays up until Ctrl-C
+	@$(ENV)/python -m local.cli console
+
+test: setup-trainer ## All tests
+	@$(ENV)/python -m pytest
+
+lint: setup ## Format, style, types, dependency direction, template
+	@$(ENV)/ruff format --check .
+	@$(ENV)/ruff check .
+	@$(ENV)/mypy
+	@$(ENV)/lint-imports --no-cache
+	@mkdir -p .build/functions && $(ENV)/cfn-lint template.yaml
+
+simulate: setup ## make simulate JOBS=1000 SEED=7
+	@echo "make simulate is not built yet: no faults were simulated." >&2; exit 1
+
+bench: setup ## Measurements
+	@echo "make bench is not built yet: nothing was measured." >&2; exit 1
+
+deploy: setup ## Deploy to an AWS account
+	@echo "make deploy is not built yet: nothing was deployed." >&2; exit 1
+
+lock: setup ## Renew the lock files from requirements/*.in
+	@cd requirements && for name in paddock trainer bootstrap; do \
+	  ../.paddock/bootstrap/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --custom-compile-command "make lock" $$name.in -o $$name.txt || exit 1; done
+	@cd requirements && ../.paddock/bootstrap/bin/uv pip compile -q --python-version 3.13 \
+	  --python-platform aarch64-manylinux2014 --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" functions.in -o functions.txt
+
+clean: ## Everything that was installed or kept here
+	rm -rf .paddock .build

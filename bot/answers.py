@@ -1,0 +1,169 @@
+"""What a command answers, to the person who typed it and nobody else."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b32encode
+from decimal import Decimal
+
+from bot.cards import explain, latest
+from bot.desk import Desk
+from bot.grammar import Command, Extend, Help, SetBudget, Stop, Train, Wrong, parse_budget, parse_jobs, parse_train
+from bot.quantities import span
+from bot.wording import Language, language_of, say
+from jobs.job import Job
+from jobs.messages import ExtendRequested, Person, StopRequested, Submit
+from jobs.model import Model
+from jobs.money import shown
+from jobs.recipes import RECIPES
+from jobs.spec import Problem
+from jobs.team import Month
+
+LISTED = 15
+
+
+class Request(Model):
+    """A command as Slack delivers it. `request` is the same when Slack delivers it again."""
+
+    command: str
+    text: str
+    person: Person
+    channel: str
+    request: str
+
+
+def job_id(request: str) -> str:
+    """The id of the job that a request makes: 8 letters and digits, the same for the same request."""
+    return b32encode(hashlib.sha256(request.encode()).digest())[:8].decode().lower()
+
+
+def answer(request: Request, desk: Desk) -> str:
+    """Do what the command asks (one message to one mailbox at most) and say so. Raises what `desk.send` raises."""
+    lang = language_of(request.text, desk.house.language)
+    parsed: Command
+    if request.command == "/train":
+        parsed = parse_train(request.text, desk.house.defaults)
+    elif request.command == "/jobs":
+        parsed = parse_jobs(request.text)
+    else:
+        parsed = parse_budget(request.text)
+    if isinstance(parsed, Wrong):
+        return _wrong(parsed, lang)
+    if isinstance(parsed, Help):
+        example = RECIPES["ernie-cls"].example
+        return say(lang, f"help_{parsed.about}", recipes=", ".join(RECIPES), example=example)
+    if isinstance(parsed, Train):
+        return _train(parsed, request, desk, lang)
+    if isinstance(parsed, Stop):
+        return stop(parsed.job, request.person, request.channel, desk, lang)
+    if isinstance(parsed, Extend):
+        return extend(parsed, request, desk, lang)
+    if isinstance(parsed, SetBudget):
+        if request.person.id not in desk.house.admins:
+            return say(lang, "not_admin")
+        desk.set_cap(parsed.cap)
+        return say(lang, "cap_set", cap=shown(parsed.cap))
+    if parsed.kind == "budget":
+        return _month(desk.month(), lang)
+    return _list(desk.recent(LISTED), lang)
+
+
+def stop(id: str, by: Person, channel: str, desk: Desk, lang: Language) -> str:
+    """Ask for a run's end. Anybody may: it saves money."""
+    job = desk.job(id)
+    if job is None:
+        return _sentence(Problem(code="no_job", facts={"job": id}), lang)
+    if job.state.is_end:
+        return say(lang, "already_over", job=id)
+    desk.send(StopRequested(job=id, by=by, channel=channel))
+    return say(lang, "stopping_now", job=id)
+
+
+def extend(parsed: Extend, request: Request, desk: Desk, lang: Language) -> str:
+    """Ask for more budget or time; whether the month has room is decided with the reservation itself."""
+    job = desk.job(parsed.job)
+    if job is None:
+        return _sentence(Problem(code="no_job", facts={"job": parsed.job}), lang)
+    if request.person.id != job.owner.id and request.person.id not in desk.house.admins:
+        return say(lang, "not_yours", owner=job.owner.id, job=job.id)
+    if job.state.is_end:
+        return say(lang, "already_over", job=job.id)
+    desk.send(
+        ExtendRequested(job=job.id, request=job_id(request.request), by=request.person, channel=request.channel,
+                        budget=parsed.budget, time_s=parsed.time_s)
+    )  # fmt: skip
+    return say(lang, "extending", job=job.id)
+
+
+def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
+    spec = parsed.spec
+    if spec.resume is not None:
+        earlier = desk.job(spec.resume)
+        if earlier is None or earlier.checkpoint is None or earlier.spec.recipe != spec.recipe:
+            code = "no_job" if earlier is None else "not_resumable"
+            facts = {"job": spec.resume, "recipe": spec.recipe}
+            return _wrong(
+                Wrong(problems=(Problem(code=code, facts=facts),), example=RECIPES[spec.recipe].example), lang
+            )
+        fixed = {p.name: earlier.spec.params[p.name] for p in RECIPES[spec.recipe].params if not p.changeable}
+        spec = spec.with_(params={**spec.params, **fixed})
+    id = job_id(request.request)
+    desk.send(
+        Submit(job=id, spec=spec, owner=request.person, channel=request.channel, language=lang,
+               command=f"{request.command} {request.text.strip()}", terms=desk.house.terms)
+    )  # fmt: skip
+    limits = spec.limits
+    return say(lang, "accepted", job=id, budget=shown(limits.budget), time=span(limits.time_s, lang))
+
+
+def _wrong(wrong: Wrong, lang: Language) -> str:
+    lines = [f"• {_sentence(problem, lang)}" for problem in wrong.problems]
+    return "\n".join([say(lang, "wrong"), *lines, say(lang, "example", example=wrong.example)])
+
+
+def _sentence(problem: Problem, lang: Language) -> str:
+    nearest = problem.facts.get("nearest")
+    hint = say(lang, "did_you_mean", nearest=nearest) if nearest else ""
+    return say(lang, problem.code, **{**problem.facts, "hint": hint}).strip()
+
+
+def _list(jobs: list[Job], lang: Language) -> str:
+    if not jobs:
+        return say(lang, "no_jobs", example=RECIPES["ernie-cls"].example)
+    return "\n".join([say(lang, "jobs_title"), *(_line(job, lang) for job in jobs)])
+
+
+def _line(job: Job, lang: Language) -> str:
+    state = say(lang, f"state_{job.state.value}")
+    done = f" {job.progress.step * 100 // job.progress.steps} %" if job.progress and job.progress.steps else ""
+    attempt = latest(job)
+    where = f" · {attempt.pool.instance_type}" if attempt and not job.state.is_end else ""
+    money = say(lang, "spend_value", spent=shown(job.spent), budget=shown(job.spec.limits.budget))
+    return f"`{job.id}` {job.spec.recipe} · *{state}*{done} · <@{job.owner.id}> · {money}{where}"
+
+
+def _month(month: Month, lang: Language) -> str:
+    lines = [
+        say(lang, "budget_month", month=month.month, cap=shown(month.cap)),
+        say(lang, "budget_sums", spent=shown(month.spent), reserved=shown(month.reserved), free=shown(month.free)),
+        say(lang, "budget_forecast", forecast=shown(month.forecast)),
+    ]
+    if month.people:
+        ranked = sorted(month.people.items(), key=lambda item: (-item[1], item[0]))
+        lines.append(say(lang, "budget_people", people="") + ", ".join(f"<@{who}> {shown(usd)}" for who, usd in ranked))
+    return "\n".join(lines)
+
+
+def details(job: Job, lang: Language) -> list[tuple[str, str]]:
+    """A run in full, as pairs of name and value, for the Details window."""
+    rows = [(key, "—" if value is None else str(value)) for key, value in job.spec.params.items()]
+    rows += [("budget", shown(job.spec.limits.budget)), ("time", span(job.spec.limits.time_s, lang))]
+    for number, attempt in enumerate((a for a in job.attempts if a.started_at), start=1):
+        end = attempt.ended_at or job.updated_at
+        assert attempt.started_at is not None
+        lived = span((end - attempt.started_at).total_seconds(), lang)
+        cost = shown(attempt.usd(job.updated_at) + Decimal(0))
+        name = say(lang, "attempt", number=str(number))
+        rows.append((name, f"{attempt.pool.instance_type} · {attempt.pool.zone} · {lived} · {cost}"))
+    rows.append((say(lang, f"state_{job.state.value}"), explain(job.why, lang)))
+    return rows

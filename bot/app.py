@@ -1,0 +1,98 @@
+"""The Bolt app: listeners that only translate between Slack and `answers`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from slack_bolt import Ack, App
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk import WebClient
+
+from bot.answers import Request, answer, details, stop
+from bot.desk import Desk
+from bot.wording import escape, language_of, say
+from jobs.messages import Person
+
+logger = logging.getLogger("paddock.bot")
+TITLE_LIMIT = 24
+
+
+def build_app(desk: Desk, client: WebClient) -> App:
+    """The app. The request's signature is verified before it gets here (functions/slack.py).
+
+    `process_before_response`: a Lambda function is frozen once it has answered, so nothing is left for later."""
+    app = App(
+        client=client,
+        authorize=_authorize(client),
+        request_verification_enabled=False,
+        process_before_response=True,
+        url_verification_enabled=True,
+        ssl_check_enabled=True,
+    )
+    for command in ("/train", "/jobs", "/budget"):
+        app.command(command)(_on_command(desk))
+    app.action("stop")(_on_stop(desk))
+    app.action("details")(_on_details(desk))
+    return app
+
+
+def _authorize(client: WebClient) -> Callable[..., AuthorizeResult]:
+    """One workspace, one token: no call to Slack is needed to know who we are."""
+
+    def authorize(**_: Any) -> AuthorizeResult:
+        return AuthorizeResult(enterprise_id=None, team_id=None, bot_token=client.token)
+
+    return authorize
+
+
+def _on_command(desk: Desk) -> Callable[..., None]:
+    def on_command(ack: Ack, command: dict[str, Any]) -> None:
+        request = Request(
+            command=command["command"],
+            text=command.get("text", ""),
+            person=Person(id=command["user_id"], name=command.get("user_name", "")),
+            channel=command["channel_id"],
+            request=f"{command.get('team_id', '')}/{command['trigger_id']}",
+        )
+        try:
+            text = answer(request, desk)
+        except Exception:
+            logger.exception("command failed", extra={"command": request.command})
+            text = say(language_of(request.text, desk.house.language), "unreachable")
+        ack({"response_type": "ephemeral", "text": text})
+
+    return on_command
+
+
+def _on_stop(desk: Desk) -> Callable[..., None]:
+    def on_stop(ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> None:
+        person = Person(id=body["user"]["id"], name=body["user"].get("name", ""))
+        channel = body.get("channel", {}).get("id", "")
+        stop(action["value"], person, channel, desk, desk.house.language)
+        ack()
+
+    return on_stop
+
+
+def _on_details(desk: Desk) -> Callable[..., None]:
+    """A window for the one who asked. The only call to Slack besides functions/notify.py: a `trigger_id` lives 3 s."""
+
+    def on_details(ack: Ack, body: dict[str, Any], action: dict[str, Any], client: WebClient) -> None:
+        job = desk.job(action["value"])
+        if job is not None:
+            lang = job.language
+            rows = "\n".join(f"*{escape(name)}*  {value}" for name, value in details(job, lang))
+            client.views_open(
+                trigger_id=body["trigger_id"],
+                view={
+                    "type": "modal",
+                    "title": {"type": "plain_text", "text": f"{job.spec.recipe} {job.id}"[:TITLE_LIMIT]},
+                    "close": {"type": "plain_text", "text": say(lang, "close")},
+                    "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": rows[:3000]}}],
+                },
+            )
+        ack()
+
+    return on_details

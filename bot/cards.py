@@ -1,0 +1,205 @@
+"""The card of a job: a pure function of the job. `text` alone says everything that the blocks say: screen readers and
+notifications read only it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.quantities import bar, span
+from bot.wording import Language, escape, say
+from jobs.job import Attempt, Job, State, Why
+from jobs.model import Model
+from jobs.money import seconds, shown, stored
+from jobs.recipes import RECIPES
+
+HEARTBEAT_S = 180
+HEADER_LIMIT, SECTION_LIMIT, UPDATE_TEXT_LIMIT = 150, 3000, 4000
+
+_SIGNS = {
+    State.QUEUED: "⏳", State.LAUNCHING: "🚀", State.RUNNING: "🟢", State.INTERRUPTED: "🟡", State.STOPPING: "🟠",
+    State.SUCCEEDED: "✅", State.FAILED: "❌", State.STOPPED: "⏹️", State.OUT_OF_TIME: "⌛", State.OUT_OF_BUDGET: "💰",
+    State.NO_CAPACITY: "🚫", State.REFUSED: "🚫",
+}  # fmt: skip
+
+
+class Card(Model):
+    """A Slack message: `blocks` for the eye, `text` for everything else."""
+
+    text: str
+    blocks: list[dict[str, Any]]
+
+
+def card(job: Job) -> Card:
+    """The card of `job` as of its last save."""
+    lang = job.language
+    state = say(lang, f"state_{job.state.value}")
+    title = f"{_SIGNS[job.state]} {job.spec.recipe} · {state}"
+    who = say(lang, "by", user=job.owner.id)
+    why = reason(job)
+    blocks: list[dict[str, Any]] = [
+        {"type": "header", "text": {"type": "plain_text", "text": title[:HEADER_LIMIT], "emoji": True}},
+        _section(f"{who} · `{escape(job.command)}`\n{why}"),
+    ]
+    lines = [f"{title} {who}", f"`{escape(job.command)}`", why]
+    progress = _progress(job)
+    if progress:
+        blocks.append(_section(progress))
+        lines.append(progress.replace("\n", " "))
+    facts = _facts(job)
+    if facts:
+        blocks.append({"type": "section", "fields": [_mrkdwn(f"*{name}*\n{value}") for name, value in facts]})
+        lines += [f"{name}: {value}" for name, value in facts]
+    buttons = _buttons(job)
+    blocks.append({"type": "actions", "block_id": "job", "elements": buttons})
+    context = _context(job)
+    blocks.append({"type": "context", "elements": [_mrkdwn(context)]})
+    lines.append(context)
+    return Card(text="\n".join(lines)[:UPDATE_TEXT_LIMIT], blocks=blocks)
+
+
+def reason(job: Job) -> str:
+    """Why the job is where it is, and what happens next, in its language."""
+    current = job.current
+    if job.state is State.RUNNING and current is not None and current.trainer_at is not None:
+        quiet = job.updated_at - current.trainer_at
+        if quiet >= timedelta(seconds=HEARTBEAT_S):
+            return say(job.language, "no_heartbeat", time=span(quiet.total_seconds(), job.language))
+    return explain(job.why, job.language)
+
+
+def explain(why: Why, language: Language) -> str:
+    """A reason in words; spans of time are shown in the language's units."""
+    facts = dict(why.facts)
+    if "time_s" in facts:
+        facts["time"] = span(float(facts["time_s"]), language)
+    return say(language, why.code, **facts).strip()
+
+
+def resume_command(job: Job) -> str:
+    """The command that goes on from this job's checkpoint."""
+    words = [w for w in job.command.split() if not w.startswith(("resume=", "from=", "续训="))]
+    return " ".join([*words, f"resume={job.id}"])
+
+
+def _progress(job: Job) -> str:
+    p = job.progress
+    if p is None or not p.steps:
+        return ""
+    where = say(job.language, "epoch_step", epoch=str(min(p.epoch + 1, p.epochs)) if p.step < p.steps else str(p.epochs),
+                epochs=str(p.epochs), step=str(p.step), steps=str(p.steps))  # fmt: skip
+    return f"`{bar(p.step / p.steps)}`\n{where}"
+
+
+def _facts(job: Job) -> list[tuple[str, str]]:
+    lang = job.language
+    facts: list[tuple[str, str]] = []
+    p = job.progress
+    if p is not None and p.loss is not None:
+        facts.append((say(lang, "loss"), f"{p.loss:.4f}"))
+    accuracy = job.metrics.get("accuracy")
+    if accuracy is not None:
+        facts.append((say(lang, "accuracy"), f"{accuracy * 100:.1f} %"))
+    if p is not None and p.samples_per_s and job.state is State.RUNNING:
+        facts.append((say(lang, "speed"), say(lang, "speed_value", rate=f"{p.samples_per_s:,.0f}")))
+    attempt = latest(job)
+    if attempt is not None:
+        price = attempt.prices[-1].usd_per_hour if attempt.prices else attempt.pool.spot
+        where = say(lang, "price_value", type=attempt.pool.instance_type, zone=attempt.pool.zone, price=shown(price))
+        facts.append((say(lang, "instance"), where))
+    elapsed = _elapsed(job)
+    if elapsed is not None:
+        limit = span(job.spec.limits.time_s, lang)
+        facts.append((say(lang, "elapsed"), say(lang, "limit_of", value=span(elapsed, lang), limit=limit)))
+    left = eta_s(job)
+    if left is not None:
+        facts.append((say(lang, "eta"), span(left, lang)))
+    facts.append((say(lang, "spend"), _spend(job)))
+    return facts
+
+
+def _spend(job: Job) -> str:
+    lang = job.language
+    budget = job.spec.limits.budget
+    value = say(lang, "spend_value", spent=shown(job.spent), budget=shown(budget))
+    more = projected(job)
+    if more is not None:
+        value += " · " + say(lang, "projected", projected=shown(more))
+    on_demand = sum((a.on_demand_usd(job.updated_at) for a in job.attempts), Decimal(0))
+    if on_demand > job.spent:
+        value += "\n" + say(lang, "on_demand", amount=shown(stored(on_demand)))
+    return value
+
+
+def projected(job: Job) -> Decimal | None:
+    """What the run will have cost at its end (USD) at today's price, if it goes on as it does."""
+    left, attempt = eta_s(job), job.current
+    if left is None or attempt is None:
+        return None
+    price = attempt.prices[-1].usd_per_hour if attempt.prices else attempt.pool.rates.on_demand
+    return stored(job.spent + (price + attempt.pool.rates.fixed) * Decimal(round(left)) / 3600)
+
+
+def latest(job: Job) -> Attempt | None:
+    """The newest attempt that is not a stray."""
+    return next((a for a in reversed(job.attempts) if not a.stray), None)
+
+
+def eta_s(job: Job) -> float | None:
+    """Seconds of training that are left, from the trainer's own speed."""
+    p = job.progress
+    if job.state is not State.RUNNING or p is None or not p.samples_per_s:
+        return None
+    batch = job.spec.params.get("batch")
+    return (p.steps - p.step) * float(batch) / p.samples_per_s if batch else None
+
+
+def _elapsed(job: Job) -> float | None:
+    if job.first_launch_at is None:
+        return None
+    return float(seconds((job.ended_at or job.updated_at) - job.first_launch_at))
+
+
+def _buttons(job: Job) -> list[dict[str, Any]]:
+    lang = job.language
+    details = {"type": "button", "action_id": "details", "value": job.id, "text": _plain(say(lang, "details"))}
+    if job.state.is_end or job.state is State.STOPPING:
+        return [details]
+    stop = {
+        "type": "button", "action_id": "stop", "style": "danger", "value": job.id, "text": _plain(say(lang, "stop")),
+        "confirm": {
+            "title": _plain(say(lang, "stop_title")), "text": _plain(say(lang, "stop_text")),
+            "confirm": _plain(say(lang, "stop_yes")), "deny": _plain(say(lang, "stop_no")),
+        },
+    }  # fmt: skip
+    return [stop, details]
+
+
+def _context(job: Job) -> str:
+    lang = job.language
+    number = str(max(1, sum(1 for a in job.attempts if a.started_at is not None and not a.stray)))
+    if job.checkpoint is None:
+        return say(lang, "context_none", job=job.id, attempt=number)
+    text = say(lang, "context", job=job.id, attempt=number, step=str(job.checkpoint.step))
+    if job.state.is_end and job.state is not State.SUCCEEDED:
+        text += "\n" + say(lang, "go_on", command=resume_command(job))
+    return text
+
+
+def title_of(job: Job) -> str:
+    """The recipe in words."""
+    recipe = RECIPES[job.spec.recipe]
+    return recipe.title_en if job.language == "en" else recipe.title_zh
+
+
+def _section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": _mrkdwn(text[:SECTION_LIMIT])}
+
+
+def _mrkdwn(text: str) -> dict[str, str]:
+    return {"type": "mrkdwn", "text": text[:2000] if len(text) > 2000 else text}
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": True}

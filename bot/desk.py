@@ -1,0 +1,43 @@
+"""What the listeners need from the rest of the world; functions/ has the real one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from bot.wording import Language
+from jobs.job import Job
+from jobs.messages import AnyMessage, Terms
+from jobs.model import Model, Usd
+from jobs.spec import Limits
+from jobs.team import Month
+
+
+class House(Model):
+    """The deployment's own settings that people's commands are read with."""
+
+    defaults: Limits
+    terms: Terms
+    admins: tuple[str, ...]
+    language: Language
+
+
+class Desk(Protocol):
+    """Reads what is known, and puts messages into mailboxes."""
+
+    @property
+    def house(self) -> House: ...
+
+    def now(self) -> datetime: ...
+
+    def send(self, message: AnyMessage) -> None:
+        """Raises when the mailbox cannot be reached."""
+
+    def job(self, id: str) -> Job | None: ...
+
+    def recent(self, count: int) -> list[Job]:
+        """The live runs, then the newest others."""
+
+    def month(self) -> Month: ...
+
+    def set_cap(self, cap: Usd) -> None: ...

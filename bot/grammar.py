@@ -1,0 +1,229 @@
+"""From the text of a command to what it asks for, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Literal
+
+from bot.normalise import Word, words
+from jobs.model import Model, Usd
+from jobs.recipes import RECIPES, Recipe, Value
+from jobs.spec import LIMIT_ALIASES, JobSpec, Limits, Problem, nearest, read_budget, read_time, read_value
+
+JOB_ID = re.compile(r"[a-z2-7]{8}")
+
+
+class Train(Model):
+    """A run to be submitted."""
+
+    kind: Literal["train"] = "train"
+    spec: JobSpec
+
+
+class ListJobs(Model):
+    kind: Literal["list"] = "list"
+
+
+class Stop(Model):
+    kind: Literal["stop"] = "stop"
+    job: str
+
+
+class Extend(Model):
+    kind: Literal["extend"] = "extend"
+    job: str
+    budget: Usd = Decimal(0)
+    time_s: int = 0
+
+
+class ShowBudget(Model):
+    kind: Literal["budget"] = "budget"
+
+
+class SetBudget(Model):
+    kind: Literal["set_budget"] = "set_budget"
+    cap: Usd
+
+
+class Help(Model):
+    kind: Literal["help"] = "help"
+    about: Literal["train", "jobs", "budget"]
+
+
+class Wrong(Model):
+    """Nothing was done; these are the reasons, in the order typed. `example` is a command that works."""
+
+    kind: Literal["wrong"] = "wrong"
+    problems: tuple[Problem, ...]
+    example: str
+
+
+Command = Train | ListJobs | Stop | Extend | ShowBudget | SetBudget | Help | Wrong
+
+
+def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
+    """`<recipe> key=value …`; limits that are not given are the deployment's `defaults`."""
+    read = words(text)
+    example = RECIPES["ernie-cls"].example
+    if isinstance(read, Problem):
+        return Wrong(problems=(read,), example=example)
+    if not read or read[0].text.lower() in ("help", "帮助", "?"):
+        return Help(about="train")
+    first, rest = read[0].text.lower(), read[1:]
+    recipe = RECIPES.get(first)
+    problems: list[Problem] = []
+    if recipe is None:
+        meant = nearest(first, RECIPES) or next(iter(RECIPES))
+        code: Literal["no_recipe", "unknown_recipe"] = "unknown_recipe"
+        if "=" in first or ":" in first:
+            code, rest = "no_recipe", read
+        problems.append(Problem(code=code, facts={"value": first, "nearest": meant, "known": ", ".join(RECIPES)}))
+        recipe = RECIPES[meant]
+    pairs, wrong = _pairs(rest, recipe)
+    problems += wrong
+    params: dict[str, Value | None] = {p.name: p.default for p in recipe.params}
+    given: set[str] = set()
+    budget, time_s, resume = defaults.budget, defaults.time_s, None
+    for key, value in pairs:
+        name = _key(key, recipe)
+        if name is None:
+            known = [*(p.name for p in recipe.params), *LIMIT_ALIASES]
+            facts = {"key": key, "nearest": nearest(key, known) or "", "known": ", ".join(known)}
+            problems.append(Problem(code="unknown_key", facts=facts))
+            continue
+        if name in given:
+            problems.append(Problem(code="duplicate_key", facts={"key": name}))
+            continue
+        given.add(name)
+        result: Value | Decimal | Problem
+        if name == "budget":
+            result = read_budget(value)
+            budget = result if isinstance(result, Decimal) else budget
+        elif name == "time":
+            result = read_time(value)
+            time_s = result if isinstance(result, int) else time_s
+        elif name == "resume":
+            resume, result = value.lower(), value
+            if not JOB_ID.fullmatch(resume):
+                result = Problem(code="no_job", facts={"job": value})
+        else:
+            param = recipe.param(name)
+            assert param is not None
+            result = read_value(param, value)
+            if not isinstance(result, Problem):
+                params[name] = result
+        if isinstance(result, Problem):
+            problems.append(result)
+    if problems:
+        return Wrong(problems=tuple(problems), example=recipe.example)
+    spec = JobSpec(recipe=recipe.name, params=params, limits=Limits(budget=budget, time_s=time_s), resume=resume)
+    return Train(spec=spec)
+
+
+def parse_jobs(text: str) -> Command:
+    """``, `stop <id>`, `extend <id> budget=+$2 time=+1h`."""
+    read = words(text)
+    example = "/jobs stop k3m7q2xa"
+    if isinstance(read, Problem):
+        return Wrong(problems=(read,), example=example)
+    if not read or read[0].text.lower() in ("list", "列表"):
+        return ListJobs()
+    verb = read[0].text.lower()
+    if verb in ("help", "帮助", "?"):
+        return Help(about="jobs")
+    if verb in ("stop", "停止", "cancel", "kill"):
+        job = read[1].text.lower() if len(read) > 1 else ""
+        if not JOB_ID.fullmatch(job):
+            return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=example)
+        return Stop(job=job)
+    if verb in ("extend", "延长", "追加"):
+        return _extend(read[1:])
+    known = ["stop", "extend", "list", "help"]
+    facts = {"value": verb, "nearest": nearest(verb, known) or "list", "known": ", ".join(known)}
+    return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
+
+
+def _extend(rest: list[Word]) -> Command:
+    example = "/jobs extend k3m7q2xa budget=+$2 time=+1h"
+    job = rest[0].text.lower() if rest else ""
+    if not JOB_ID.fullmatch(job):
+        return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=example)
+    problems: list[Problem] = []
+    changes: dict[str, Decimal | int] = {}
+    pairs, wrong = _pairs(rest[1:], None)
+    problems += wrong
+    for key, value in pairs:
+        name = _key(key, None)
+        more = value.removeprefix("+")
+        if name == "budget":
+            amount = read_budget(more)
+            if isinstance(amount, Problem):
+                problems.append(amount)
+            else:
+                changes["budget"] = amount
+        elif name == "time":
+            span = read_time(more, low_s=1)
+            if isinstance(span, Problem):
+                problems.append(span)
+            else:
+                changes["time_s"] = span
+        else:
+            facts = {"key": key, "nearest": nearest(key, ["budget", "time"]) or "", "known": "budget, time"}
+            problems.append(Problem(code="unknown_key", facts=facts))
+    if not problems and not changes:
+        problems.append(Problem(code="empty_value", facts={"key": "budget", "value": "", "example": "budget=+$2"}))
+    if problems:
+        return Wrong(problems=tuple(problems), example=example)
+    return Extend(job=job, **changes)  # type: ignore[arg-type]
+
+
+def parse_budget(text: str) -> Command:
+    """``, `set $500`."""
+    read = words(text)
+    example = "/budget set $500"
+    if isinstance(read, Problem):
+        return Wrong(problems=(read,), example=example)
+    if not read:
+        return ShowBudget()
+    verb = read[0].text.lower()
+    if verb in ("help", "帮助", "?"):
+        return Help(about="budget")
+    if verb in ("set", "设置", "设为"):
+        cap = read_budget(read[1].text if len(read) > 1 else "", low=Decimal(0), high=Decimal(1_000_000))
+        return Wrong(problems=(cap,), example=example) if isinstance(cap, Problem) else SetBudget(cap=cap)
+    facts = {"value": verb, "nearest": nearest(verb, ["set", "help"]) or "set", "known": "set, help"}
+    return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
+
+
+def _pairs(rest: list[Word], recipe: Recipe | None) -> tuple[list[tuple[str, str]], list[Problem]]:
+    """The `key=value` pairs; also `key:value`, `--key value` and `-key=value`, which phones and habit make."""
+    pairs: list[tuple[str, str]] = []
+    problems: list[Problem] = []
+    waiting = iter(rest)
+    for word in waiting:
+        text = word.text.lstrip("-") if not word.quoted or "=" in word.text else word.text
+        key, sign, value = text.partition("=")
+        if not sign and ":" in text and _key(text.partition(":")[0], recipe):
+            key, sign, value = text.partition(":")
+        if not sign and _key(key, recipe) and word.text.startswith("-"):
+            following = next(waiting, None)
+            key, sign, value = key, "=", following.text if following else ""
+        if not sign or not key:
+            facts = {
+                "value": word.text,
+                "nearest": nearest(text, [p.name for p in recipe.params] if recipe else []) or "",
+            }
+            problems.append(Problem(code="not_a_pair", facts=facts))
+            continue
+        pairs.append((key if _key(key, recipe) is None else str(_key(key, recipe)), value))
+    return pairs, problems
+
+
+def _key(key: str, recipe: Recipe | None) -> str | None:
+    lower = key.lower().replace("-", "_")
+    for name, aliases in LIMIT_ALIASES.items():
+        if lower in aliases:
+            return name
+    param = recipe.param(lower) if recipe else None
+    return param.name if param else None

@@ -1,0 +1,1 @@
+"""One thin module per Lambda function; `aws/` holds the adapters to AWS."""

@@ -1,0 +1,1 @@
+"""Adapters: the table, the queues, EC2, prices, schedules. Nothing here decides anything."""

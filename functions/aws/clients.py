@@ -1,0 +1,50 @@
+"""boto3 clients with one configuration: short time-outs, AWS's standard retries."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_pricing import PricingClient
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
+    from mypy_boto3_sqs import SQSClient
+
+CONFIG = Config(connect_timeout=3, read_timeout=20, retries={"mode": "standard", "max_attempts": 4})
+PRICE_LIST_REGION = "us-east-1"
+"""The Price List API serves from a few regions only, for all of them."""
+
+
+@cache
+def _client(name: str, region: str | None = None) -> Any:
+    return boto3.client(name, region_name=region, config=CONFIG)  # type: ignore[call-overload]
+
+
+def dynamodb() -> DynamoDBClient:
+    client: DynamoDBClient = _client("dynamodb")
+    return client
+
+
+def ec2() -> EC2Client:
+    client: EC2Client = _client("ec2")
+    return client
+
+
+def sqs() -> SQSClient:
+    client: SQSClient = _client("sqs")
+    return client
+
+
+def scheduler() -> EventBridgeSchedulerClient:
+    client: EventBridgeSchedulerClient = _client("scheduler")
+    return client
+
+
+def pricing() -> PricingClient:
+    client: PricingClient = _client("pricing", PRICE_LIST_REGION)
+    return client

@@ -1,0 +1,57 @@
+"""An instance's start-up data: cloud-init writes the lease guard and starts it, then the trainer's container.
+
+`#cloud-config` with a JSON body, which is YAML (cloud-init documentation, "User data formats"). At most 16 KB."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import datetime
+from pathlib import Path
+
+from jobs.messages import RunSpec
+
+HOST = Path(__file__).resolve().parents[2] / "trainer_image" / "host"
+RUN, GUARD, SCRIPT = "/etc/paddock/run.json", "/etc/paddock/guard.json", "/opt/paddock/lease_guard.py"
+LARGEST = 16_384
+CONTAINER = "paddock-trainer"
+
+
+def user_data(run: RunSpec, image: str, lease_until: datetime, deadline: datetime, warning_s: int) -> str:
+    """The start-up data of one attempt. The guard comes first, so that nothing can run unguarded."""
+    guard = {
+        "lease": lease_until.timestamp(),
+        "deadline": deadline.timestamp(),
+        "warning_s": warning_s,
+        "period_s": 5,
+        "warn": ["docker", "kill", "--signal=TERM", CONTAINER],
+        "power_off": ["systemctl", "poweroff"],
+    }
+    unit = (HOST / "paddock-trainer.service").read_text().replace("@IMAGE@", image)
+    files = {
+        SCRIPT: (HOST / "lease_guard.py").read_text(),
+        GUARD: json.dumps(guard),
+        RUN: run.model_dump_json(),
+        "/etc/systemd/system/paddock-guard.service": (HOST / "paddock-guard.service").read_text(),
+        "/etc/systemd/system/paddock-trainer.service": unit,
+    }
+    config = {
+        "write_files": [
+            {
+                "path": path,
+                "permissions": "0600",
+                "encoding": "b64",
+                "content": base64.b64encode(text.encode()).decode(),
+            }
+            for path, text in files.items()
+        ],
+        "runcmd": [
+            ["systemctl", "daemon-reload"],
+            ["systemctl", "start", "paddock-guard.service"],
+            ["systemctl", "start", "--no-block", "paddock-trainer.service"],
+        ],
+    }
+    text = "#cloud-config\n" + json.dumps(config)
+    if len(text) > LARGEST:
+        raise ValueError(f"start-up data of {len(text)} bytes: EC2 takes {LARGEST}")
+    return text

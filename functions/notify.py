@@ -1,0 +1,47 @@
+"""The table's stream: the only writer to Slack. Whatever a job now is, Slack is brought in line with it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from bot.posting import tell
+from functions import wiring
+from jobs.job import Job
+
+logger = Logger(service="paddock")
+processor = BatchProcessor(event_type=EventType.DynamoDBStreams)
+UPDATES_PER_MINUTE = 40
+"""chat.update is tier 3: 50 and more a minute for the whole workspace, shared by all live cards."""
+COUNTED_FOR_S = 30
+_live = {"count": 1, "at": 0.0}
+
+
+def _handle(record: DynamoDBRecord) -> None:
+    image = record.dynamodb.new_image if record.dynamodb else None
+    if not image or image.get("sk") != "JOB":
+        return
+    table = wiring.table()
+    # The job as it is now, which may be newer than the record: several changes become one update of the card.
+    job = table.load(str(image["pk"]).removeprefix("JOB#")) or Job.model_validate_json(image["doc"])
+    with logger.append_context_keys(job=job.id, attempt=job.last_attempt):
+        tell(job, table.told(job.id), wiring.slack(retry=True), wiring.now(), _gap_s(),
+             lambda told: table.save_told(job.id, told))  # fmt: skip
+
+
+def _gap_s() -> float:
+    """Each live card gets its share of the workspace's updates."""
+    if time.monotonic() - _live["at"] > COUNTED_FOR_S:
+        _live.update(count=max(1, sum(1 for _ in wiring.table().live())), at=time.monotonic())
+    return 60 * _live["count"] / UPDATES_PER_MINUTE
+
+
+@logger.inject_lambda_context
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """What Slack would not take comes again; what it never will is marked in the job's record."""
+    return dict(process_partial_response(event, _handle, processor, context))

@@ -1,0 +1,142 @@
+"""What was asked for: a recipe, its parameters, its limits. Everything that a person types is judged here."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from pydantic import model_validator
+
+from jobs.model import Model, Usd
+from jobs.recipes import RECIPES, Param, Value
+
+LOWEST_BUDGET, HIGHEST_BUDGET = Decimal("0.01"), Decimal(10_000)
+LOWEST_TIME_S, HIGHEST_TIME_S = 30, 14 * 24 * 3600
+
+LIMIT_ALIASES = {
+    "budget": ("budget", "预算"),
+    "time": ("time", "时长", "时间"),
+    "resume": ("resume", "from", "续训"),
+}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d|秒|分|分钟|小时|时|天)")
+_UNIT_S = {"s": 1, "秒": 1, "m": 60, "分": 60, "分钟": 60, "h": 3600, "时": 3600, "小时": 3600, "d": 86400, "天": 86400}
+
+
+class Problem(Model):
+    """Why something that was typed cannot be taken. `code` names the sentence (bot/wording.py), `facts` fill it."""
+
+    code: Literal[
+        "unknown_recipe", "no_recipe", "unknown_key", "duplicate_key", "not_a_pair", "not_a_number", "not_whole",
+        "too_low", "too_high", "not_a_choice", "not_money", "not_a_time", "empty_value", "other_currency",
+        "unclear_digit", "unclosed_quote", "no_job", "unknown_word", "not_yours", "not_admin", "not_resumable",
+    ]  # fmt: skip
+    facts: dict[str, str] = {}
+
+
+class Limits(Model):
+    """The most a run may cost (USD) and last (seconds from its first launch)."""
+
+    budget: Usd
+    time_s: int
+
+
+class JobSpec(Model):
+    """A checked request. `params` holds every parameter of the recipe.
+
+    Raises pydantic's ValidationError for an unknown recipe, a missing, unknown or out-of-bounds parameter."""
+
+    recipe: str
+    params: dict[str, Value | None]
+    limits: Limits
+    resume: str | None = None
+    """The id of the job whose last checkpoint this run starts from."""
+
+    @model_validator(mode="after")
+    def _params_fit(self) -> JobSpec:
+        recipe = RECIPES.get(self.recipe)
+        if recipe is None:
+            raise ValueError(f"unknown recipe {self.recipe!r}")
+        if set(self.params) != {p.name for p in recipe.params}:
+            raise ValueError(f"parameters {sorted(self.params)} are not those of {self.recipe}")
+        for param in recipe.params:
+            value = self.params[param.name]
+            if value is not None and isinstance(read_value(param, str(value)), Problem):
+                raise ValueError(f"{param.name}={value!r} is out of bounds")
+        if not LOWEST_BUDGET <= self.limits.budget <= HIGHEST_BUDGET:
+            raise ValueError("budget out of bounds")
+        if not LOWEST_TIME_S <= self.limits.time_s <= HIGHEST_TIME_S:
+            raise ValueError("time out of bounds")
+        return self
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` most likely meant, or None."""
+    found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
+    return found[0] if found else None
+
+
+def read_value(param: Param, text: str) -> Value | Problem:
+    """`text` as a value of `param`, or what is wrong with it."""
+    facts = {"key": param.name, "value": text, "example": param.example}
+    if not text:
+        return Problem(code="empty_value", facts=facts)
+    if param.kind == "text":
+        return text
+    if param.kind == "choice":
+        if text.lower() in param.choices:
+            return text.lower()
+        return Problem(code="not_a_choice", facts=facts | {"choices": ", ".join(param.choices)})
+    number = _number(text)
+    if number is None:
+        return Problem(code="not_a_number", facts=facts)
+    if param.kind == "int" and number != number.to_integral_value():
+        return Problem(code="not_whole", facts=facts)
+    if param.low is not None and number < param.low:
+        return Problem(code="too_low", facts=facts | {"bound": f"{param.low:f}"})
+    if param.high is not None and number > param.high:
+        return Problem(code="too_high", facts=facts | {"bound": f"{param.high:f}"})
+    return int(number) if param.kind == "int" else float(number)
+
+
+def read_budget(text: str, low: Decimal = LOWEST_BUDGET, high: Decimal = HIGHEST_BUDGET) -> Decimal | Problem:
+    """An amount of USD: `$5`, `5`, `5.50`, `5usd`; or what is wrong with it."""
+    facts = {"key": "budget", "value": text, "example": "budget=$5"}
+    plain = re.sub(r"(?i)^(us)?\$|usd$|美元$|\$$", "", text.strip()).strip()
+    if re.search(r"[¥￥€£]|cny|rmb|元|eur", plain, re.IGNORECASE):
+        return Problem(code="other_currency", facts=facts)
+    amount = _number(plain)
+    if amount is None:
+        return Problem(code="not_money", facts=facts)
+    if amount < low:
+        return Problem(code="too_low", facts=facts | {"bound": f"${low:f}"})
+    if amount > high:
+        return Problem(code="too_high", facts=facts | {"bound": f"${high:f}"})
+    if amount != amount.quantize(Decimal("0.0001")):
+        return Problem(code="not_money", facts=facts)
+    return amount
+
+
+def read_time(text: str, low_s: int = LOWEST_TIME_S) -> int | Problem:
+    """A time span in seconds: `90s`, `30m`, `1h30m`, `2小时`; or what is wrong with it."""
+    facts = {"key": "time", "value": text, "example": "time=2h"}
+    parts = _TIME.findall(text.lower())
+    if not parts or "".join(number + unit for number, unit in parts) != text.lower():
+        return Problem(code="not_a_time", facts=facts)
+    total = int(sum(Decimal(number) * _UNIT_S[unit] for number, unit in parts))
+    if total < low_s:
+        return Problem(code="too_low", facts=facts | {"bound": f"{low_s}s"})
+    if total > HIGHEST_TIME_S:
+        return Problem(code="too_high", facts=facts | {"bound": f"{HIGHEST_TIME_S // 86400}d"})
+    return total
+
+
+def _number(text: str) -> Decimal | None:
+    if not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", text, re.ASCII):
+        return None
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None

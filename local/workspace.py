@@ -1,0 +1,203 @@
+"""The stand-in's Slack workspace: one channel, its messages, and Slack's own limits and errors."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+CHANNEL = {"id": "C0PADDOCK", "name": "gpu-training"}
+PEOPLE = {"U0ADA": "ada", "U0LIN": "lin"}
+BOT = "B0PADDOCK"
+
+TEXT_POSTED, TEXT_UPDATED, BLOCKS, SECTION, FIELDS, FIELD, HEADER, ACTIONS = (
+    40_000,
+    4_000,
+    50,
+    3_000,
+    10,
+    2_000,
+    150,
+    25,
+)
+BUTTON_TEXT, BUTTON_VALUE, CONTEXT, ID = 75, 2_000, 10, 255
+
+
+class Refused(Exception):
+    """An error as the Web API gives it."""
+
+    def __init__(self, error: str, detail: str = "", retry_after: int = 0) -> None:
+        super().__init__(error)
+        self.error, self.detail, self.retry_after = error, detail, retry_after
+
+
+class Workspace:
+    """Thread-safe. `changed` counts every change, for those who wait for the next one."""
+
+    def __init__(self) -> None:
+        self.changed = 0
+        self.messages: list[dict[str, Any]] = []
+        self.modal: dict[str, Any] | None = None
+        self.failing: dict[str, str] = {}
+        """Errors to give, by method, until taken back."""
+        self.calls: list[dict[str, Any]] = []
+        self._lock = threading.Condition()
+        self._last_ts = 0.0
+        self._by_client_id: dict[str, str] = {}
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def post(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """chat.postMessage: about one a second in a channel, short bursts allowed."""
+        _check(asked, TEXT_POSTED)
+        if asked["channel"] != CHANNEL["id"] and asked["channel"] not in PEOPLE:
+            raise Refused("channel_not_found")
+        with self._lock:
+            again = self._by_client_id.get(str(asked.get("client_msg_id") or ""))
+            if again:
+                return {"ts": again, "channel": asked["channel"]}
+            self._take(f"post/{asked['channel']}", per_s=1.0, burst=10)
+            if asked.get("thread_ts") and not any(m["ts"] == asked["thread_ts"] for m in self.messages):
+                raise Refused("thread_not_found")
+            ts = self._ts()
+            if asked.get("client_msg_id"):
+                self._by_client_id[str(asked["client_msg_id"])] = ts
+            self._add({"ts": ts, "user": BOT, "text": asked.get("text", ""), "blocks": asked.get("blocks") or [],
+                       "thread_ts": asked.get("thread_ts"), "broadcast": bool(asked.get("reply_broadcast")),
+                       "only_for": None, "channel": asked["channel"], "edited": 0})  # fmt: skip
+            return {"ts": ts, "channel": asked["channel"]}
+
+    def update(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """chat.update, tier 3: 50 a minute for the workspace. Without blocks the message loses those it had."""
+        _check(asked, TEXT_UPDATED)
+        with self._lock:
+            self._take("update", per_s=50 / 60, burst=50)
+            message = next((m for m in self.messages if m["ts"] == asked.get("ts") and not m["only_for"]), None)
+            if message is None:
+                raise Refused("message_not_found")
+            message.update(text=asked.get("text", ""), blocks=asked.get("blocks") or [], edited=message["edited"] + 1)
+            self._bump()
+            return {"ts": message["ts"], "channel": asked["channel"]}
+
+    def ephemeral(self, channel: str, user: str, text: str) -> dict[str, Any]:
+        """chat.postEphemeral, and the answers to slash commands."""
+        if not text:
+            raise Refused("no_text")
+        with self._lock:
+            ts = self._ts()
+            self._add({"ts": ts, "user": BOT, "text": text, "blocks": [], "thread_ts": None, "broadcast": False,
+                       "only_for": user, "channel": channel, "edited": 0})  # fmt: skip
+            return {"message_ts": ts}
+
+    def typed(self, user: str, text: str) -> None:
+        """What a person typed, as they see it themselves."""
+        with self._lock:
+            self._add({"ts": self._ts(), "user": user, "text": text, "blocks": [], "thread_ts": None,
+                       "broadcast": False, "only_for": user, "channel": CHANNEL["id"], "edited": 0})  # fmt: skip
+
+    def open(self, view: dict[str, Any]) -> dict[str, Any]:
+        """views.open."""
+        for name in ("title", "close", "submit"):
+            if len(view.get(name, {}).get("text", "")) > 24:
+                raise Refused("invalid_arguments", f"{name} is longer than 24 characters")
+        _check_blocks(view.get("blocks", []), most=100)
+        with self._lock:
+            self.modal = view
+            self._bump()
+            return {"view": view}
+
+    def close_modal(self) -> None:
+        with self._lock:
+            self.modal = None
+            self._bump()
+
+    def call(self, method: str, asked: dict[str, Any]) -> dict[str, Any]:
+        """One Web API call. Raises Refused."""
+        self.calls.append({"method": method, "at": time.time(), "ts": asked.get("ts")})
+        if method in self.failing:
+            raise Refused(self.failing[method])
+        if method == "chat.postMessage":
+            return self.post(asked)
+        if method == "chat.update":
+            return self.update(asked)
+        if method == "chat.postEphemeral":
+            return self.ephemeral(asked["channel"], asked["user"], asked.get("text", ""))
+        if method == "views.open":
+            return self.open(asked["view"])
+        if method == "auth.test":
+            return {"user_id": BOT, "team_id": "T0PADDOCK", "bot_id": BOT}
+        raise Refused("unknown_method")
+
+    def state(self) -> dict[str, Any]:
+        """Everything that a person could see."""
+        with self._lock:
+            return {"changed": self.changed, "channel": CHANNEL, "people": PEOPLE, "bot": BOT, "modal": self.modal,
+                    "messages": [dict(m) for m in self.messages]}  # fmt: skip
+
+    def wait(self, since: int, timeout_s: float) -> dict[str, Any]:
+        """The state once it is newer than `since`, or after the time."""
+        with self._lock:
+            self._lock.wait_for(lambda: self.changed > since, timeout_s)
+        return self.state()
+
+    def _add(self, message: dict[str, Any]) -> None:
+        self.messages.append(message)
+        self._bump()
+
+    def _bump(self) -> None:
+        self.changed += 1
+        self._lock.notify_all()
+
+    def _ts(self) -> str:
+        self._last_ts = max(time.time(), self._last_ts + 0.000001)
+        return f"{self._last_ts:.6f}"
+
+    def _take(self, name: str, per_s: float, burst: float) -> None:
+        level, at = self._buckets.get(name, (burst, time.monotonic()))
+        now = time.monotonic()
+        level = min(burst, level + (now - at) * per_s)
+        if level < 1:
+            raise Refused("ratelimited", retry_after=max(1, round((1 - level) / per_s)))
+        self._buckets[name] = (level - 1, now)
+
+
+def _check(asked: dict[str, Any], most: int) -> None:
+    text, blocks = asked.get("text") or "", asked.get("blocks") or []
+    if not text and not blocks:
+        raise Refused("no_text")
+    if len(text) > most:
+        raise Refused("msg_too_long")
+    _check_blocks(blocks, BLOCKS)
+
+
+def _check_blocks(blocks: list[dict[str, Any]], most: int) -> None:
+    """Slack's sizes (docs.slack.dev, "Block Kit" reference)."""
+    if len(blocks) > most:
+        raise Refused("invalid_blocks", f"{len(blocks)} blocks")
+    for block in blocks:
+        kind = block["type"]
+        if kind == "header":
+            _fits(block["text"]["text"], HEADER)
+        elif kind == "section":
+            if "text" in block:
+                _fits(block["text"]["text"], SECTION)
+            if len(block.get("fields", [])) > FIELDS:
+                raise Refused("invalid_blocks", "more than 10 fields")
+            for field in block.get("fields", []):
+                _fits(field["text"], FIELD)
+        elif kind == "actions":
+            if not 1 <= len(block["elements"]) <= ACTIONS:
+                raise Refused("invalid_blocks", "actions")
+            for element in block["elements"]:
+                _fits(element["text"]["text"], BUTTON_TEXT)
+                _fits(element.get("value", "-"), BUTTON_VALUE)
+                _fits(element["action_id"], ID)
+        elif kind == "context":
+            if not 1 <= len(block["elements"]) <= CONTEXT:
+                raise Refused("invalid_blocks", "context")
+        else:
+            raise Refused("invalid_blocks", kind)
+
+
+def _fits(text: str, most: int) -> None:
+    if not 1 <= len(text) <= most:
+        raise Refused("invalid_blocks", f"text of {len(text)} characters")

@@ -1,0 +1,1 @@
+"""The trainer's image: Dockerfile, what the host runs, what the container runs."""

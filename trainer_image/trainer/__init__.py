@@ -1,0 +1,1 @@
+"""What runs on the instance, inside the container: Paddle."""

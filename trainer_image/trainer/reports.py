@@ -1,0 +1,84 @@
+"""What the trainer tells Paddock, through its report queue. A queue that cannot be reached does not stop training."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime, timezone
+from typing import Any, Protocol
+
+import boto3
+
+from jobs.messages import (
+    Checkpoint,
+    Failed,
+    Finished,
+    Progress,
+    RunSpec,
+    SignedReport,
+    Started,
+    TrainerReport,
+    Yielded,
+)
+from trainer_image.trainer.storage import RETRIES
+
+EVERY_S = 5.0
+DETAIL = 1500
+
+
+class Outbox(Protocol):
+    def send(self, body: str) -> None: ...
+
+
+class SqsOutbox:
+    """The report queue."""
+
+    def __init__(self, url: str, region: str) -> None:
+        self._client: Any = boto3.client("sqs", region_name=region, config=RETRIES)
+        self._url = url
+
+    def send(self, body: str) -> None:
+        self._client.send_message(QueueUrl=self._url, MessageBody=body)
+
+
+class Reporter:
+    """Numbers and signs reports. Progress is throttled to about one in five seconds."""
+
+    def __init__(self, spec: RunSpec, outbox: Outbox) -> None:
+        self._spec, self._outbox = spec, outbox
+        self._seq = 0
+        self._last_progress = 0.0
+
+    def started(self, resumed_step: int, steps: int, device: str) -> None:
+        self._send(Started(**self._head(), resumed_step=resumed_step, steps=steps, device=device))
+
+    def progress(self, force: bool = False, **facts: Any) -> None:
+        """`facts` are those of messages.Progress. Dropped if the last one was just sent, unless `force`."""
+        now = time.monotonic()
+        if force or now - self._last_progress >= EVERY_S:
+            self._last_progress = now
+            self._send(Progress(**self._head(), **facts))
+
+    def checkpoint(self, step: int, epoch: int, key: str, sha256: str) -> None:
+        self._send(Checkpoint(**self._head(), step=step, epoch=epoch, key=key, sha256=sha256))
+
+    def finished(self, step: int, metrics: dict[str, float]) -> None:
+        self._send(Finished(**self._head(), step=step, metrics=metrics))
+
+    def yielded(self, step: int) -> None:
+        self._send(Yielded(**self._head(), step=step))
+
+    def failed(self, reason: str, detail: str, final: bool) -> None:
+        self._send(Failed(**self._head(), reason=reason, detail=detail[-DETAIL:], final=final))
+
+    def _head(self) -> dict[str, Any]:
+        self._seq += 1
+        return {"job": self._spec.job, "attempt": self._spec.attempt, "seq": self._seq,
+                "at": datetime.now(timezone.utc)}  # fmt: skip
+
+    def _send(self, report: TrainerReport) -> None:
+        body = SignedReport(token=self._spec.token, report=report).model_dump_json()
+        try:
+            self._outbox.send(body)
+        except Exception as error:  # noqa: BLE001
+            print(f"report not sent: {error}", file=sys.stderr)
