@@ -44,6 +44,9 @@ lock: setup ## Renew the lock files from requirements/*.in
 	@cd requirements && ../.paddock/bootstrap/bin/uv pip compile -q --python-version 3.13 \
 	  --python-platform aarch64-manylinux2014 --generate-hashes --no-emit-index-url \
 	  --custom-compile-command "make lock" functions.in -o functions.txt
+	@cd requirements && ../.paddock/bootstrap/bin/uv pip compile -q --python-version 3.10 \
+	  --python-platform x86_64-manylinux_2_28 --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" image.in -o image.txt
 
 clean: ## Everything that was installed or kept here
 	rm -rf .paddock .build

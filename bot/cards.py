@@ -87,8 +87,9 @@ def _progress(job: Job) -> str:
     p = job.progress
     if p is None or not p.steps:
         return ""
-    where = say(job.language, "epoch_step", epoch=str(min(p.epoch + 1, p.epochs)) if p.step < p.steps else str(p.epochs),
-                epochs=str(p.epochs), step=str(p.step), steps=str(p.steps))  # fmt: skip
+    epoch = min(p.epoch + 1, p.epochs)
+    counts = {"epoch": epoch, "epochs": p.epochs, "step": p.step, "steps": p.steps}
+    where = say(job.language, "epoch_step", **{name: str(count) for name, count in counts.items()})
     return f"`{bar(p.step / p.steps)}`\n{where}"
 
 
@@ -122,7 +123,7 @@ def _facts(job: Job) -> list[tuple[str, str]]:
 def _spend(job: Job) -> str:
     lang = job.language
     budget = job.spec.limits.budget
-    value = say(lang, "spend_value", spent=shown(job.spent), budget=shown(budget))
+    value = say(lang, "spend_value", spent=spent_so_far(job), budget=shown(budget))
     more = projected(job)
     if more is not None:
         value += " · " + say(lang, "projected", projected=shown(more))
@@ -130,6 +131,12 @@ def _spend(job: Job) -> str:
     if on_demand > job.spent:
         value += "\n" + say(lang, "on_demand", amount=shown(stored(on_demand)))
     return value
+
+
+def spent_so_far(job: Job) -> str:
+    """The spend; after the end and before its prices are final, what it can be at most."""
+    spent = shown(job.spent)
+    return say(job.language, "at_most", spent=spent) if job.state.is_end and not job.settled else spent
 
 
 def projected(job: Job) -> Decimal | None:

@@ -82,43 +82,40 @@ def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
         recipe = RECIPES[meant]
     pairs, wrong = _pairs(rest, recipe)
     problems += wrong
-    params: dict[str, Value | None] = {p.name: p.default for p in recipe.params}
-    given: set[str] = set()
-    budget, time_s, resume = defaults.budget, defaults.time_s, None
-    for key, value in pairs:
-        name = _key(key, recipe)
-        if name is None:
-            known = [*(p.name for p in recipe.params), *LIMIT_ALIASES]
-            facts = {"key": key, "nearest": nearest(key, known) or "", "known": ", ".join(known)}
-            problems.append(Problem(code="unknown_key", facts=facts))
-            continue
-        if name in given:
-            problems.append(Problem(code="duplicate_key", facts={"key": name}))
-            continue
-        given.add(name)
-        result: Value | Decimal | Problem
-        if name == "budget":
-            result = read_budget(value)
-            budget = result if isinstance(result, Decimal) else budget
-        elif name == "time":
-            result = read_time(value)
-            time_s = result if isinstance(result, int) else time_s
-        elif name == "resume":
-            resume, result = value.lower(), value
-            if not JOB_ID.fullmatch(resume):
-                result = Problem(code="no_job", facts={"job": value})
-        else:
-            param = recipe.param(name)
-            assert param is not None
-            result = read_value(param, value)
-            if not isinstance(result, Problem):
-                params[name] = result
+    values: dict[str, Value | Decimal] = {}
+    for key, text_value in pairs:
+        result = _read(key, text_value, recipe, values)
         if isinstance(result, Problem):
             problems.append(result)
+        else:
+            values[str(_key(key, recipe))] = result
     if problems:
         return Wrong(problems=tuple(problems), example=recipe.example)
-    spec = JobSpec(recipe=recipe.name, params=params, limits=Limits(budget=budget, time_s=time_s), resume=resume)
-    return Train(spec=spec)
+    limits = Limits(budget=values.pop("budget", defaults.budget), time_s=values.pop("time", defaults.time_s))
+    resume = values.pop("resume", None)
+    params = {p.name: values.get(p.name, p.default) for p in recipe.params}
+    return Train(spec=JobSpec(recipe=recipe.name, params=params, limits=limits, resume=resume))
+
+
+def _read(key: str, text: str, recipe: Recipe, known: dict[str, Value | Decimal]) -> Value | Decimal | Problem:
+    """One `key=value` of a /train command. `known`: what was read before it."""
+    name = _key(key, recipe)
+    if name is None:
+        names = [*(p.name for p in recipe.params), *LIMIT_ALIASES]
+        facts = {"key": key, "nearest": nearest(key, names) or "", "known": ", ".join(names)}
+        return Problem(code="unknown_key", facts=facts)
+    if name in known:
+        return Problem(code="duplicate_key", facts={"key": name})
+    if name == "budget":
+        return read_budget(text)
+    if name == "time":
+        return read_time(text)
+    if name == "resume":
+        job = text.lower()
+        return job if JOB_ID.fullmatch(job) else Problem(code="no_job", facts={"job": text})
+    param = recipe.param(name)
+    assert param is not None
+    return read_value(param, text)
 
 
 def parse_jobs(text: str) -> Command:
@@ -175,7 +172,7 @@ def _extend(rest: list[Word]) -> Command:
         problems.append(Problem(code="empty_value", facts={"key": "budget", "value": "", "example": "budget=+$2"}))
     if problems:
         return Wrong(problems=tuple(problems), example=example)
-    return Extend(job=job, **changes)  # type: ignore[arg-type]
+    return Extend(job=job, **changes)
 
 
 def parse_budget(text: str) -> Command:
@@ -208,7 +205,7 @@ def _pairs(rest: list[Word], recipe: Recipe | None) -> tuple[list[tuple[str, str
             key, sign, value = text.partition(":")
         if not sign and _key(key, recipe) and word.text.startswith("-"):
             following = next(waiting, None)
-            key, sign, value = key, "=", following.text if following else ""
+            sign, value = "=", following.text if following else ""
         if not sign or not key:
             facts = {
                 "value": word.text,

@@ -50,13 +50,13 @@ def words(text: str) -> list[Word] | Problem:
             continue
         if unicodedata.category(char) == "No":
             return Problem(code="unclear_digit", facts={"value": char})
-        char = plain(char)
-        if char.isspace() or char in ",、;" or (char == "" and not current):
+        simple = plain(char)
+        if simple.isspace() or simple in ("", ",", "、", ";"):
             if current or quoted:
                 found.append(Word(text=current, quoted=quoted))
             current, quoted = "", False
         else:
-            current += char
+            current += simple
     if inside:
         return Problem(code="unclosed_quote", facts={"value": current})
     if current or quoted:
@@ -71,6 +71,7 @@ def _joined(found: list[Word]) -> list[Word]:
         opens = bool(result) and result[-1].text.endswith("=") and not result[-1].quoted
         if result and (opens or (word.text.startswith("=") and not word.quoted)):
             last = result.pop()
-            word = Word(text=last.text + word.text, quoted=word.quoted or last.quoted)
-        result.append(word)
+            result.append(Word(text=last.text + word.text, quoted=word.quoted or last.quoted))
+        else:
+            result.append(word)
     return result

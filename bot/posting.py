@@ -11,7 +11,7 @@ from datetime import datetime
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from bot.cards import card, explain
+from bot.cards import card, explain, spent_so_far
 from bot.wording import say
 from jobs.job import Alert, Job, State
 from jobs.model import Model, UtcTime
@@ -98,7 +98,7 @@ def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
     """Edits notify nobody: what people must notice is a reply, shown in the channel too for 80 %, 100 % and the end."""
     due = [(f"alert-{alert.percent}", _alert(job, alert), alert.percent >= 80) for alert in job.alerts]
     if job.state.is_end:
-        facts = {"user": job.owner.id, "job": job.id, "recipe": job.spec.recipe, "spent": shown(job.spent)}
+        facts = {"user": job.owner.id, "job": job.id, "recipe": job.spec.recipe, "spent": spent_so_far(job)}
         state = say(job.language, f"state_{job.state.value}")
         text = say(job.language, "ended", **facts, state=state, why="%WHY%").replace(
             "%WHY%", explain(job.why, job.language)

@@ -146,6 +146,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "price_value": ("{type} · {zone} · {price}/h", "{type} · {zone} · {price}/小时"),
     "elapsed": ("Elapsed", "已用时"), "eta": ("Left", "剩余"), "limit_of": ("{value} of {limit}", "{value} / {limit}"),
     "spend": ("Spend", "花费"), "spend_value": ("{spent} of {budget}", "{spent} / {budget}"),
+    "at_most": ("at most {spent}", "至多 {spent}"),
     "projected": ("projected {projected}", "预计 {projected}"),
     "on_demand": ("on demand it would be {amount}", "按需价为 {amount}"),
     "attempt": ("instance {number}", "第 {number} 个实例"),

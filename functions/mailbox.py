@@ -1,4 +1,4 @@
-"""Delivering one message to one job: load, step, save, then do what step wants; what that answers is the next message."""
+"""Delivering one message to one job: load, step, save, then do what step wants; its answer is the next message."""
 
 from __future__ import annotations
 

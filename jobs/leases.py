@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from jobs import money
 from jobs.job import Attempt, Job
+from jobs.model import Usd
 from jobs.money import Rates
 
 
@@ -37,7 +38,7 @@ def shortest_launch_s(job: Job) -> int:
     return max(money.MINIMUM_BILLED_S, warning_s(job) + job.terms.useful_s)
 
 
-def smallest_budget(job: Job, now: datetime, rates: Rates) -> money.Usd:
+def smallest_budget(job: Job, now: datetime, rates: Rates) -> Usd:
     """The budget (USD) at which one more launch at `rates` would be worth it."""
     need_s = shortest_launch_s(job) + job.terms.margin_s + 1
     return money.stored(job.usd(now) + rates.worst * need_s / money.HOUR)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Literal
 
 from jobs.job import Alert, Job, State, Why
 from jobs.leases import affordable_s, shortest_launch_s, smallest_budget, warning_s
-from jobs.money import Rates, seconds, shown, stored
+from jobs.money import ZERO, Rates, seconds, shown
 
 MOST_FRUITLESS = 3
-THRESHOLDS: tuple[Literal[50, 80], ...] = (50, 80)
 
 Ending = tuple[State, Why]
 
@@ -61,19 +59,22 @@ def too_small(job: Job, now: datetime, rates: Rates) -> Ending:
 
 
 def with_alerts(job: Job, now: datetime) -> Job:
-    """The job with an alert for each share of its budget that it has newly reached; each share once, ever."""
+    """The job with an alert for the share of its budget that it has newly reached. Each share once, ever; of several
+    that are reached at once only the highest is told."""
     if not job.attempts:
         return job
-    told = {alert.percent for alert in job.alerts}
+    told = max((alert.percent for alert in job.alerts), default=0)
     budget = job.spec.limits.budget
-    due: list[Literal[50, 80, 100]] = [
-        share for share in THRESHOLDS if share not in told and job.spent * 100 >= budget * share
-    ]
-    ended_by_it = State.OUT_OF_BUDGET in (job.state, job.ending) and job.spent > Decimal(0)
-    if 100 not in told and (ended_by_it or job.spent >= budget):
-        due.append(100)
-    if not due:
+    ended_by_it = State.OUT_OF_BUDGET in (job.state, job.ending) and job.spent > ZERO
+    due: Literal[50, 80, 100] | None = None
+    if ended_by_it or job.spent >= budget:
+        due = 100
+    elif job.spent * 100 >= budget * 80:
+        due = 80
+    elif job.spent * 100 >= budget * 50:
+        due = 50
+    if due is None or due <= told:
         return job
-    new = tuple(Alert(percent=share, at=now, spent=stored(job.spent), budget=budget) for share in due)
-    alerted: Job = job.with_(alerts=job.alerts + new)
+    alert = Alert(percent=due, at=now, spent=job.spent, budget=budget)
+    alerted: Job = job.with_(alerts=(*job.alerts, alert))
     return alerted

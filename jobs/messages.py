@@ -30,7 +30,7 @@ class Terms(Model):
     silent_s: int = 900
     """How long a running trainer may stay silent before its attempt is given up."""
     certain_s: int = 300
-    """After this time without a trace, EC2 holds no instance of a launch: DescribeInstances is eventually consistent."""
+    """After this time without a trace there is no instance: DescribeInstances is eventually consistent."""
     grace_s: int = 60
     """What an instance may take from its lease's end to its termination."""
 

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_UP, Decimal
+from itertools import pairwise
 
 from jobs.model import Model, Usd, UtcTime
 
@@ -91,7 +92,7 @@ def spot_usd(
     known = max(start, min(known_until, end))
     cuts = [cut for cut in cuts if cut[0] < known] + [(known, ceiling), (end, ZERO)]
     total = ZERO
-    for (since, price), (until, _) in zip(cuts, cuts[1:], strict=False):
+    for (since, price), (until, _) in pairwise(cuts):
         total += price * seconds(until - since)
     return total / HOUR
 

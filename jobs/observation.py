@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from jobs.effects import Effect, Forget, Launch, Look, Renew
 from jobs.ending import terminate
@@ -99,10 +100,14 @@ def _retry_launch(job: Job, tick: Tick, now: datetime) -> Step:
             job = job.with_(attempts=tuple(again if a is attempt else a for a in job.attempts))
             effects.append(launch_effect(job, again))
         elif not wanted and tick.complete and since_try >= timedelta(seconds=job.terms.certain_s):
-            job = _map(job, lambda a, gone=attempt: a.with_(closed=True) if a is gone else a)
+            job = _map(job, partial(_never_launched, attempt))
             if job.state is State.LAUNCHING:
                 job = back_to_waiting(job, Why(code="looking"))
     return job, tuple(effects)
+
+
+def _never_launched(gone: Attempt, attempt: Attempt) -> Attempt:
+    return attempt.model_copy(update={"closed": True}) if attempt is gone else attempt
 
 
 def _priced(attempt: Attempt, span: PriceSpan | None) -> Attempt:

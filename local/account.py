@@ -34,7 +34,7 @@ def main(port: int) -> None:
     config.bind = [f"127.0.0.1:{port}"]
     config.keep_alive_timeout = 75
     config.loglevel = "WARNING"
-    asyncio.run(serve(app, config))  # type: ignore[arg-type]
+    asyncio.run(serve(app, config))
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def _end_of(stack: Stack, job: str) -> str | None:
     told = table.get_item(TableName=stack.deployed.table, Key={"pk": {"S": f"JOB#{job}"}, "sk": {"S": "TOLD"}})
     item = table.get_item(TableName=stack.deployed.table, Key={"pk": {"S": f"JOB#{job}"}, "sk": {"S": "JOB"}})
     state = item.get("Item", {}).get("state", {}).get("S", "")
-    finished = '"end"' in told.get("Item", {}).get("doc", {}).get("S", "") and "live" not in item.get("Item", {})
+    finished = '"end"' in told.get("Item", {}).get("doc", {}).get("S", "")
     refused = state == "refused"
     return state if state in {end.value for end in ENDS} and (finished or refused) else None
 

@@ -52,7 +52,8 @@ def deploy(
     """Create the stack. `account`, `ec2`, `slack` are base URLs; `options` are parameters of the template that differ
     from the local defaults. Raises RuntimeError with the stack's own reasons when it cannot be created."""
     parameters = {
-        "SecretArn": _secret(session, keys), "TrainerImage": "paddock-trainer:local", "MachineImage": MACHINE_IMAGE, "SlackApi": f"{slack}/api/",
+        "SecretArn": _secret(session, keys), "TrainerImage": "paddock-trainer:local", "MachineImage": MACHINE_IMAGE,
+        "SlackApi": f"{slack}/api/",
         "PriceLagSeconds": "0", "VolumeGb": "30", "DefaultTimeSeconds": "3600", "Terms": json.dumps(LOCAL_TERMS),
         "Admins": "U0ADA", "BudgetChannel": "C0PADDOCK", "MonthBudgetUsd": "100", **options,
     }  # fmt: skip
@@ -81,8 +82,14 @@ def deploy(
     url_id = outputs["SlackUrl"].removeprefix("https://").split(".")[0]
     slack_url = f"{account}/_aws/lambda-url/{url_id}/"
     httpx.post(f"{slack}/stand-in/url", json={"url": slack_url}, trust_env=False).raise_for_status()
-    return Deployed(slack_url=slack_url, table=outputs["TableName"], bucket=outputs["BucketName"],
-                    mailbox=outputs["MailboxUrl"], reports=outputs["ReportsUrl"], watch=outputs["WatchName"])  # fmt: skip
+    return Deployed(
+        slack_url=slack_url,
+        table=outputs["TableName"],
+        bucket=outputs["BucketName"],
+        mailbox=outputs["MailboxUrl"],
+        reports=outputs["ReportsUrl"],
+        watch=outputs["WatchName"],
+    )
 
 
 def _secret(session: boto3.Session, keys: Keys) -> str:

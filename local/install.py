@@ -61,7 +61,7 @@ def run(command: "list[str]", watched: "Path | None" = None) -> None:
         env.setdefault("UV_DEFAULT_INDEX", env["PIP_INDEX_URL"])
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     words = []
-    reader = threading.Thread(target=lambda: words.append(process.stdout.read()))
+    reader = threading.Thread(target=lambda: words.append(process.communicate()[0]))
     reader.start()
     began = shown = time.monotonic()
     while process.poll() is None:

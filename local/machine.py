@@ -60,12 +60,17 @@ def main(folder: Path) -> int:
         if warned.is_set():
             trainer[0].send_signal(signal.SIGTERM)
         (folder / "trainer.pid").write_text(str(trainer[0].pid))
-        threading.Thread(target=lambda: (trainer[0].wait(), off.set()), daemon=True).start()
+        threading.Thread(target=_wait, args=(trainer[0], off), daemon=True).start()
         off.wait()
         _end(trainer[0])
         guard.terminate()
         guard.wait()
     return 0
+
+
+def _wait(process: subprocess.Popen[bytes], off: threading.Event) -> None:
+    process.wait()
+    off.set()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -91,10 +91,7 @@ class Instances:
                 MaxCount=1,
                 ClientToken=f"{home.deployment}-{job.id}-{attempt.number}"[:64],
                 UserData=data,
-                TagSpecifications=[
-                    {"ResourceType": kind, "Tags": _tags(tags)}
-                    for kind in ("instance", "volume")  # type: ignore[misc]
-                ],
+                TagSpecifications=[{"ResourceType": kind, "Tags": _tags(tags)} for kind in ("instance", "volume")],
             )
         except ClientError as error:
             refused = _refusal(error)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
@@ -102,12 +102,13 @@ class Prices:
         if not kinds:
             return {}
         points: dict[str, list[PricePoint]] = defaultdict(list)
-        pages = self._ec2.get_paginator("describe_spot_price_history").paginate(
-            InstanceTypes=kinds,
-            ProductDescriptions=[LINUX],
-            StartTime=since,
-            EndTime=now,  # type: ignore[arg-type]
-        )
+        asked: dict[str, Any] = {
+            "InstanceTypes": kinds,
+            "ProductDescriptions": [LINUX],
+            "StartTime": since,
+            "EndTime": now,
+        }
+        pages = self._ec2.get_paginator("describe_spot_price_history").paginate(**asked)
         for page in pages:
             for entry in page["SpotPriceHistory"]:
                 name = f"{entry['InstanceType']}/{entry['AvailabilityZone']}"

@@ -9,22 +9,18 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import traceback
 import warnings
 from pathlib import Path
 
 DONE, FAILED, YIELDED, OUT_OF_MEMORY = 0, 1, 75, 77
-_told = False
-
-
-def _tell(*_: object) -> None:
-    global _told
-    _told = True
+_told = threading.Event()
 
 
 def main() -> int:
     """Told to leave (SIGTERM) at any time after the first line, the trainer saves at its next step and leaves."""
-    signal.signal(signal.SIGTERM, _tell)
+    signal.signal(signal.SIGTERM, lambda *_: _told.set())
     warnings.filterwarnings("ignore")
     os.environ.setdefault("GLOG_minloglevel", "2")
     parser = argparse.ArgumentParser(prog="trainer")
@@ -43,7 +39,7 @@ def main() -> int:
         traceback.print_exc()
         reporter.failed("out of memory", traceback.format_exc(limit=-3), final=False)
         return OUT_OF_MEMORY
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (reported, whatever it is)
         traceback.print_exc()
         reporter.failed(type(error).__name__, str(error) or traceback.format_exc(limit=-3), final=_is_final(error))
         return OUT_OF_MEMORY if "out of memory" in str(error).lower() else FAILED
@@ -64,7 +60,7 @@ def run(spec: "RunSpec", reporter: "Reporter", scratch: Path) -> int:  # noqa: F
     recipe = recipes[spec.recipe]
     bucket = Bucket(spec.bucket, spec.region)
     own = Checkpoints(bucket, spec.checkpoints, scratch, recipe.write, recipe.read)
-    training = recipe.Run(spec.params, scratch, lambda: _told, reporter)
+    training = recipe.Run(spec.params, scratch, _told.is_set, reporter)
     found = own.newest()
     if found is None and spec.resume_from:
         found = Checkpoints(bucket, spec.resume_from, scratch, recipe.write, recipe.read).newest()
