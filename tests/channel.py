@@ -1,0 +1,69 @@
+"""Reading the channel of a local stack as a person would."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from local.stack import Stack
+from tests.waiting import until
+
+JOB = re.compile(r"`([a-z2-7]{8})`")
+
+
+def answers(stack: Stack, user: str = "U0ADA") -> list[str]:
+    """Paddock's private answers to a person, oldest first."""
+    state = stack.channel()
+    return [m["text"] for m in state["messages"] if m["only_for"] == user and m["user"] == state["bot"]]
+
+
+def ask(stack: Stack, text: str, user: str = "U0ADA", **more: str) -> str:
+    """Type a command; its private answer."""
+    before = len(answers(stack, user))
+    stack.type(text, user, **more)
+    return until(lambda: answers(stack, user)[before:])[0]
+
+
+def start(stack: Stack, text: str, user: str = "U0ADA") -> str:
+    """Type a /train command; the id of the run."""
+    answer = ask(stack, text, user)
+    found = JOB.search(answer)
+    assert found, answer
+    assert answer.startswith(("Starting", "正在启动")), answer
+    return found.group(1)
+
+
+def message(stack: Stack, job: str) -> dict[str, Any] | None:
+    """The card's message."""
+    found = [m for m in stack.channel()["messages"] if m["blocks"] and f"`{job}`" in m["text"]]
+    assert len(found) <= 1, "one card per run"
+    return found[0] if found else None
+
+
+def card(stack: Stack, job: str) -> str:
+    """The card's text, empty before it is there."""
+    found = message(stack, job)
+    return found["text"] if found else ""
+
+
+def card_says(stack: Stack, job: str, words: str, timeout_s: float = 120) -> str:
+    """The card once it holds `words`."""
+
+    def says() -> str:
+        text = card(stack, job)
+        return text if words in text else ""
+
+    says.__doc__ = f"the card of {job} says {words!r}; it says: {card(stack, job)!r}"
+    return until(says, timeout_s)
+
+
+def state_is(stack: Stack, job: str, words: str, timeout_s: float = 120) -> str:
+    """The card once its title says the state `words`."""
+    return card_says(stack, job, f"· {words} ", timeout_s)
+
+
+def thread(stack: Stack, job: str) -> list[str]:
+    """The replies below a run's card."""
+    found = message(stack, job)
+    assert found is not None
+    return [m["text"] for m in stack.channel()["messages"] if m["thread_ts"] == found["ts"]]

