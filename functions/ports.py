@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Literal, Protocol
 
 from jobs.effects import Launch
 from jobs.job import Job
-from jobs.messages import AnyMessage, Pool, Tick
-from jobs.model import Usd
+from jobs.messages import AnyMessage, Pool, PriceSpan, SeenInstance, Tick
+from jobs.model import Model, Usd, UtcTime
 from jobs.team import Entry
 
 
@@ -33,8 +33,19 @@ class LaunchRefused(Exception):
         self.reason, self.detail = reason, detail
 
 
+class Found(Model):
+    """An instance under our tag, as the sweep needs it."""
+
+    job: str
+    seen: SeenInstance
+    lease: UtcTime | None
+
+
 class JobTable(Protocol):
     def load(self, id: str) -> Job | None: ...
+
+    def live(self) -> Iterator[Job]:
+        """Every job that may still cost something; what is missing now comes with the next tick."""
 
     def save(self, job: Job, had_version: int, moved: list[Entry], enforce: bool) -> None:
         """Put the job if the table has `had_version` of it, and move the ledgers, in one transaction.
@@ -54,6 +65,15 @@ class Cloud(Protocol):
     def terminate(self, instance: str) -> None: ...
 
     def look(self, job: Job, now: datetime) -> Tick: ...
+
+    def walk(self) -> Iterator[Found]:
+        """Every instance under this deployment's tag."""
+
+
+class Market(Protocol):
+    """The spot market's prices."""
+
+    def kept_history(self, pools: dict[str, datetime], now: datetime) -> dict[str, PriceSpan]: ...
 
 
 class Schedules(Protocol):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from functions.aws.instances import Found
+from functions.ports import Found
 from jobs.job import Job
 
-GRACE = timedelta(seconds=120)
+GRACE = timedelta(seconds=15)
+"""With the minute between two sweeps this stays within the lease's margin."""
 ALIVE = frozenset({"pending", "running", "stopping", "stopped"})
 
 

@@ -10,13 +10,11 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions import wiring
-from functions.aws.instances import Found, Instances, prices_needed
-from functions.aws.prices import Prices
-from functions.aws.queue import Queue
-from functions.aws.table import Table
+from functions.ports import Cloud, Found, JobTable, Mailbox, Market
 from functions.sweep import orphans
 from jobs.job import Job
 from jobs.messages import PriceSpan, Tick
+from jobs.pricing import prices_needed
 
 logger = Logger(service="paddock")
 metrics = Metrics(namespace="Paddock", service="watch")
@@ -26,13 +24,16 @@ metrics = Metrics(namespace="Paddock", service="watch")
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Raises what went wrong after everything that could be done was done, so that the alarm sees it."""
-    return watch(wiring.table(), wiring.instances(), wiring.prices(), wiring.mailbox(), wiring.now())
+    counts = watch(wiring.table(), wiring.instances(), wiring.prices(), wiring.mailbox(), wiring.now())
+    metrics.add_metric("LiveJobs", MetricUnit.Count, counts["live"])
+    metrics.add_metric("OrphansEnded", MetricUnit.Count, counts["orphans"])
+    return counts
 
 
-def watch(table: Table, instances: Instances, prices: Prices, mailbox: Queue, now: datetime) -> dict[str, int]:
+def watch(table: JobTable, cloud: Cloud, market: Market, mailbox: Mailbox, now: datetime) -> dict[str, int]:
     """One round. A table that cannot be read does not keep an instance alive past its lease; a market that cannot be
     read does not keep jobs from their tick."""
-    found = list(instances.walk())
+    found = list(cloud.walk())
     failure: Exception | None = None
     live: list[Job] | None = None
     try:
@@ -41,11 +42,9 @@ def watch(table: Table, instances: Instances, prices: Prices, mailbox: Queue, no
         logger.exception("the table cannot be read: only leases count")
         failure = error
     jobs = None if live is None else _with_unlisted(live, found, table)
-    ended = _sweep(instances, orphans(found, jobs, now))
+    ended = _sweep(cloud, orphans(found, jobs, now))
     if live is not None:
-        mailbox.send(*ticks(live, found, _prices(prices, live, now), now))
-        metrics.add_metric("LiveJobs", MetricUnit.Count, len(live))
-    metrics.add_metric("OrphansEnded", MetricUnit.Count, len(ended))
+        mailbox.send(*ticks(live, found, _prices(market, live, now), now))
     if failure is not None:
         raise failure
     return {"live": len(live or ()), "instances": len(found), "orphans": len(ended)}
@@ -76,19 +75,19 @@ def _from(span: PriceSpan, since: datetime) -> PriceSpan:
     return PriceSpan(since=since, until=max(span.until, since), points=(*before[-1:], *later))
 
 
-def _prices(prices: Prices, live: list[Job], now: datetime) -> dict[str, PriceSpan]:
+def _prices(market: Market, live: list[Job], now: datetime) -> dict[str, PriceSpan]:
     needed: dict[str, datetime] = {}
     for job in live:
         for name, since in prices_needed(job).items():
             needed[name] = min(since, needed.get(name, since))
     try:
-        return prices.kept_history(needed, now)
+        return market.kept_history(needed, now)
     except Exception:
         logger.exception("the market cannot be read: unknown prices count as on demand")
         return {}
 
 
-def _with_unlisted(live: list[Job], found: list[Found], table: Table) -> dict[str, Job | None]:
+def _with_unlisted(live: list[Job], found: list[Found], table: JobTable) -> dict[str, Job | None]:
     """The live jobs, and whatever the table has for instances of others: the index may lag behind the table."""
     jobs: dict[str, Job | None] = {job.id: job for job in live}
     for one in found:
@@ -97,11 +96,11 @@ def _with_unlisted(live: list[Job], found: list[Found], table: Table) -> dict[st
     return jobs
 
 
-def _sweep(instances: Instances, ids: list[str]) -> list[str]:
+def _sweep(cloud: Cloud, ids: list[str]) -> list[str]:
     ended = []
     for id in ids:
         try:
-            instances.terminate(id)
+            cloud.terminate(id)
             ended.append(id)
             logger.warning("orphan ended", extra={"instance": id})
         except Exception:

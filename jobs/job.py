@@ -69,6 +69,8 @@ class Attempt(Model):
     """A second instance under the number of an attempt: ended as soon as seen, paid for all the same."""
     giving_up: bool = False
     """Paddock wants this instance gone."""
+    stopping_at: UtcTime | None = None
+    """When EC2 said that it shuts down: from then on it is not charged."""
     notice_at: UtcTime | None = None
     """EC2 said that it takes the instance back."""
     trainer_at: UtcTime | None = None

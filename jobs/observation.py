@@ -55,9 +55,11 @@ def _map(job: Job, change: Callable[[Attempt], Attempt]) -> Job:
 
 
 def _seen(attempt: Attempt, seen_by_id: dict[str, SeenInstance], tick: Tick, terms: Terms, now: datetime) -> Attempt:
-    if attempt.closed or attempt.instance is None or attempt.started_at is None:
+    if attempt.instance is None or attempt.started_at is None:
         return attempt
     seen = seen_by_id.get(attempt.instance)
+    if attempt.closed:
+        return attempt if seen is None or seen.ended_at is None else _ended_by(attempt, seen.ended_at)
     if seen is None:
         certain = tick.seen_at - attempt.started_at >= timedelta(seconds=2 * terms.certain_s)
         if not tick.complete or not certain:
@@ -71,9 +73,20 @@ def _seen(attempt: Attempt, seen_by_id: dict[str, SeenInstance], tick: Tick, ter
     return started
 
 
+def _ended_by(attempt: Attempt, at: datetime) -> Attempt:
+    """An attempt that is over, with better evidence of when: charges stop when the instance is shutting down
+    (EC2 User Guide, "Amazon EC2 instance state changes")."""
+    start = attempt.started_at or attempt.asked_at
+    if attempt.ended_at is None or at >= attempt.ended_at:
+        return attempt
+    better: Attempt = attempt.with_(ended_at=max(at, start))
+    return better
+
+
 def _closed(attempt: Attempt, at: datetime) -> Attempt:
     start = attempt.started_at or attempt.asked_at
-    closed: Attempt = attempt.with_(closed=True, ended_at=max(at, start))
+    end = at if attempt.stopping_at is None else min(at, attempt.stopping_at)
+    closed: Attempt = attempt.with_(closed=True, ended_at=max(end, start))
     return closed
 
 
@@ -195,8 +208,15 @@ def on_instance_changed(job: Job, message: InstanceChanged, now: datetime) -> St
     if not any(a.instance == message.instance for a in job.attempts):
         job, effects = adopt(job, message.attempt, message.instance, message.at, now)
     attempt = next((a for a in job.attempts if a.instance == message.instance), None)
-    if attempt is None or attempt.closed:
+    if attempt is None:
         return job, effects
+    if attempt.closed:
+        over = message.change in ("terminated", "shutting-down")
+        known = _ended_by(attempt, message.at) if over else attempt
+        return job.with_(attempts=tuple(known if a is attempt else a for a in job.attempts)), effects
+    if message.change == "shutting-down":
+        known = attempt.with_(stopping_at=min(message.at, attempt.stopping_at or message.at))
+        return job.with_(attempts=tuple(known if a is attempt else a for a in job.attempts)), effects
     if message.change == "interruption":
         noticed = attempt.with_(notice_at=attempt.notice_at or message.at)
         job = job.with_(attempts=tuple(noticed if a is attempt else a for a in job.attempts))

@@ -12,12 +12,13 @@ from botocore.exceptions import ClientError
 
 from functions.aws.prices import Prices
 from functions.aws.startup import user_data
-from functions.ports import LaunchRefused
+from functions.ports import Found, LaunchRefused
 from functions.tokens import report_token
 from jobs.effects import Launch
 from jobs.job import Job
 from jobs.messages import Pool, RunSpec, SeenInstance, Tick
-from jobs.model import Model, UtcTime
+from jobs.model import Model
+from jobs.pricing import prices_needed
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -38,14 +39,6 @@ _QUOTA = {
 _BUSY = {"RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled"}
 _GONE = {"InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed"}
 _ENDED = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:GMT|UTC)\)")
-
-
-class Found(Model):
-    """An instance under our tag, as the sweep needs it."""
-
-    job: str
-    seen: SeenInstance
-    lease: UtcTime | None
 
 
 class Home(Model):
@@ -150,16 +143,6 @@ class Instances:
 def checkpoints_of(job: str) -> str:
     """The key prefix of a job's checkpoints in the bucket."""
     return f"jobs/{job}/checkpoints"
-
-
-def prices_needed(job: Job) -> dict[str, datetime]:
-    """From when on the job's attempts lack prices, by pool."""
-    needed: dict[str, datetime] = {}
-    for attempt in job.attempts:
-        if attempt.started_at is not None and not attempt.settled:
-            since = attempt.priced_until or attempt.started_at
-            needed[attempt.pool_name] = min(since, needed.get(attempt.pool_name, since))
-    return needed
 
 
 def _found(instance: InstanceTypeDef) -> Found:

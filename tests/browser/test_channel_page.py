@@ -81,7 +81,7 @@ def test_a_run_from_command_to_stop(page: Page, stack: Stack) -> None:
     expect(modal).to_be_hidden()
     card.get_by_role("button", name="停止").click()
     confirm = page.locator("#confirm")
-    expect(confirm).to_contain_text("停止训练?")
+    expect(confirm).to_contain_text("停止训练？")
     confirm.get_by_role("button", name="继续运行").click()
     expect(card.locator("h2")).to_contain_text("运行中")
     card.get_by_role("button", name="停止").click()

@@ -66,7 +66,10 @@ def test_an_old_signature_is_401(stack: Stack, age_s: int) -> None:
 
 
 def test_a_body_that_is_no_text_is_401(stack: Stack) -> None:
-    assert send(stack, b"\xff\xfe\x00", **{"X-Slack-Request-Timestamp": NOW, "X-Slack-Signature": "v0=0"}).status_code == 401
+    assert (
+        send(stack, b"\xff\xfe\x00", **{"X-Slack-Request-Timestamp": NOW, "X-Slack-Signature": "v0=0"}).status_code
+        == 401
+    )
 
 
 def test_a_wrong_command_answers_only_the_typist_and_queues_nothing(stack: Stack) -> None:
@@ -118,7 +121,7 @@ def test_jobs_and_budget_and_details(stack: Stack) -> None:
 
 def test_a_report_without_the_attempt_s_token_is_dropped(stack: Stack) -> None:
     job = start(stack, "/train ernie-cls epochs=500 samples=640")
-    until(lambda: stack.instances())
+    until(stack.instances)
     forged = {"kind": "finished", "job": job, "attempt": 1, "seq": 99, "at": "2026-12-01T00:00:00Z", "step": 1}
     queue = stack.client("sqs")
     for body in (json.dumps({"token": "0" * 64, "report": forged}), "not json", json.dumps({"report": forged})):

@@ -40,8 +40,6 @@ def test_a_model_from_a_local_folder(tmp_path: Path) -> None:
     assert done["accuracy"] > 0.4
 
 
-
-
 def test_the_reviews_do_not_leak() -> None:
     """Repeats are dropped before the split: no text is in both parts. Uses the trainer's copy of the texts."""
     code = (

@@ -39,7 +39,10 @@ def test_everything_is_on_the_card_and_in_its_text() -> None:
                  "g4dn.xlarge", "us-east-1a", "$0.16/h", "of $5.00", "projected", "step 375", "abcdefgh"):  # fmt: skip
         assert part in drawn
         assert part in shape.text
-    assert {e["action_id"] for b in shape.blocks if b["type"] == "actions" for e in b["elements"]} == {"stop", "details"}
+    assert {e["action_id"] for b in shape.blocks if b["type"] == "actions" for e in b["elements"]} == {
+        "stop",
+        "details",
+    }
 
 
 @pytest.mark.parametrize("state", list(State))

@@ -100,7 +100,9 @@ class Failing(Folder):
 @pytest.mark.parametrize("fails_at", ["file", "pointer"])
 def test_a_crash_while_saving_leaves_the_one_before(tmp_path: Path, fails_at: str) -> None:
     save(checkpoints(tmp_path), 10)
-    broken = Checkpoints(Failing(tmp_path / "bucket", fails_at), "jobs/a/checkpoints", tmp_path / "scratch", write, read)
+    broken = Checkpoints(
+        Failing(tmp_path / "bucket", fails_at), "jobs/a/checkpoints", tmp_path / "scratch", write, read
+    )
     broken.save({"step": 20}, 20, 0, None, lambda _: None)
     with pytest.raises(ConnectionError):
         broken.wait()
