@@ -1,6 +1,8 @@
 # Everything installs into .paddock/ on first use; a second run does not install again.
 PYTHON ?= python3
 ENV := .paddock/env/bin
+JOBS ?= 10000
+SEED ?= 7
 LOCKS := $(wildcard requirements/*.txt)
 export PYTHONPATH := $(CURDIR)
 
@@ -29,7 +31,7 @@ lint: setup ## Format, style, types, dependency direction, template
 	@mkdir -p .build/functions && $(ENV)/cfn-lint template.yaml
 
 simulate: setup ## make simulate JOBS=1000 SEED=7
-	@echo "make simulate is not built yet: no faults were simulated." >&2; exit 1
+	@$(ENV)/python -m tests.simulation --jobs $(JOBS) --seed $(SEED)
 
 bench: setup ## Measurements
 	@echo "make bench is not built yet: nothing was measured." >&2; exit 1

@@ -57,20 +57,23 @@ def _map(job: Job, change: Callable[[Attempt], Attempt]) -> Job:
 def _seen(attempt: Attempt, seen_by_id: dict[str, SeenInstance], tick: Tick, terms: Terms, now: datetime) -> Attempt:
     if attempt.instance is None or attempt.started_at is None:
         return attempt
+    started_at = attempt.started_at
     seen = seen_by_id.get(attempt.instance)
+    if seen is not None and seen.started_at != started_at:
+        started_at = seen.started_at
+        attempt = attempt.with_(started_at=started_at)
     if attempt.closed:
         return attempt if seen is None or seen.ended_at is None else _ended_by(attempt, seen.ended_at)
     if seen is None:
-        certain = tick.seen_at - attempt.started_at >= timedelta(seconds=2 * terms.certain_s)
+        certain = tick.seen_at - started_at >= timedelta(seconds=2 * terms.certain_s)
         if not tick.complete or not certain:
             return attempt
         # EC2 forgets a terminated instance after about an hour. The host's guard ended it at its lease at the latest.
         last = attempt.lease_until + timedelta(seconds=terms.grace_s)
-        return _closed(attempt, min(now, max(last, attempt.started_at)))
+        return _closed(attempt, min(now, max(last, started_at)))
     if seen.state == "terminated":
         return _closed(attempt, min(seen.ended_at or now, now))
-    started: Attempt = attempt.with_(started_at=min(attempt.started_at, seen.started_at))
-    return started
+    return attempt
 
 
 def _ended_by(attempt: Attempt, at: datetime) -> Attempt:
@@ -206,7 +209,9 @@ def on_instance_changed(job: Job, message: InstanceChanged, now: datetime) -> St
     """EventBridge told of a change. It may be old or doubled; only an end and a notice matter."""
     effects: tuple[Effect, ...] = ()
     if not any(a.instance == message.instance for a in job.attempts):
-        job, effects = adopt(job, message.attempt, message.instance, message.at, now)
+        # The event says when something changed, not when the instance started: not before it was asked for.
+        asked = next((a.asked_at for a in job.attempts if a.number == message.attempt), message.at)
+        job, effects = adopt(job, message.attempt, message.instance, asked, now)
     attempt = next((a for a in job.attempts if a.instance == message.instance), None)
     if attempt is None:
         return job, effects

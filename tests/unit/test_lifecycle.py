@@ -315,6 +315,17 @@ def test_an_instance_that_ec2_forgot_counts_up_to_its_lease() -> None:
     assert attempt.ended_at == after(1800) + timedelta(seconds=60)
 
 
+def test_an_instance_first_heard_of_by_its_end_is_paid_for_from_its_launch() -> None:
+    """Found by the simulation: the answer of RunInstances was lost and the control plane was down until the end."""
+    job, _ = step(launching(), gone(1700), after(2600))
+    attempt = must(job).attempts[0]
+    assert (attempt.started_at, attempt.ended_at) == (NOW, after(1700))
+    late = seen("terminated", ended=after(1690)).with_(started_at=after(4))
+    job, _ = step(job, tick(after(2610), late), after(2610))
+    attempt = must(job).attempts[0]
+    assert (attempt.started_at, attempt.ended_at) == (after(4), after(1690))
+
+
 def test_spend_settles_once_the_prices_are_known() -> None:
     job, effects = step(running(), gone(600), after(601))
     assert any(isinstance(e, Look) for e in effects)

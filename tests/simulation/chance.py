@@ -1,0 +1,76 @@
+"""The faults of a world: how likely each is, and how many were injected."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """Each is the probability of one fault at one occasion."""
+
+    lost: float = 0.01
+    doubled: float = 0.03
+    late: float = 0.03
+    crash: float = 0.004
+    """A function dies between two calls to the outside."""
+    throttled: float = 0.02
+    ec2_error: float = 0.01
+    lost_answer: float = 0.03
+    """RunInstances succeeds, but its answer is lost."""
+    no_capacity: float = 0.06
+    no_quota: float = 0.01
+    table_error: float = 0.002
+    slack_error: float = 0.02
+    schedule_error: float = 0.01
+    interruption: float = 0.25
+    """Per attempt; half of them come without a notice that is heard."""
+    hang: float = 0.04
+    silent: float = 0.03
+    trainer_crash: float = 0.08
+    never_boots: float = 0.02
+    market_error: float = 0.01
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What keeps the guarantee, each of which can be switched off to see whether the others hold."""
+
+    guard: bool = True
+    schedule: bool = True
+    step_terminates: bool = True
+    sweep: bool = True
+    reservation: bool = True
+    idempotent_launch: bool = True
+
+
+@dataclass
+class Chance:
+    """A seeded die that counts."""
+
+    seed: int
+    likelihoods: Likelihoods = field(default_factory=Likelihoods)
+    quiet: bool = False
+    injected: int = 0
+    tell: Callable[[str], None] | None = None
+    """Hears of every fault."""
+
+    def __post_init__(self) -> None:
+        self.die = random.Random(self.seed)
+
+    def hits(self, name: str) -> bool:
+        """Whether the fault `name` happens now."""
+        if self.quiet or self.die.random() >= getattr(self.likelihoods, name):
+            return False
+        self.injected += 1
+        if self.tell is not None:
+            self.tell(f"fault: {name}")
+        return True
+
+    def between(self, low: float, high: float) -> float:
+        return self.die.uniform(low, high)
+
+
+KINDS = tuple(f.name for f in fields(Likelihoods))

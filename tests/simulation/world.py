@@ -1,0 +1,445 @@
+"""One simulated deployment: a virtual clock, the real core and the real effects, a made-up outside, and faults."""
+
+from __future__ import annotations
+
+import heapq
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from bot.posting import Told, tell
+from functions.mailbox import deliver
+from functions.ports import Conflict
+from functions.watch import watch
+from jobs.job import Job
+from jobs.messages import (
+    AnyMessage,
+    Checkpoint,
+    ExtendRequested,
+    Failed,
+    Finished,
+    InstanceChanged,
+    Person,
+    Progress,
+    Started,
+    StopRequested,
+    Submit,
+    Terms,
+    Yielded,
+)
+from jobs.recipes import ERNIE_CLS
+from jobs.spec import JobSpec, Limits
+from tests.simulation.chance import Chance, Likelihoods, Switches
+from tests.simulation.outside import Crash, Ec2, Machine, Market, Schedules, Slack, Table, at
+from trainer_image.host.lease_guard import verdict
+
+logging.disable(logging.CRITICAL)
+
+DAY = 86_400.0
+PARAMS = {p.name: p.default for p in ERNIE_CLS.params}
+GUARD_PERIOD_S = 5
+RETRIES = 100
+WATCH_S = 60
+
+
+@dataclass
+class Work:
+    """What a job's training truly needs (seconds) and has saved."""
+
+    needs_s: float
+    saved_s: float = 0.0
+    step: int = 0
+
+
+@dataclass
+class Trainer:
+    """The process on one machine."""
+
+    machine: Machine
+    began: float = 0.0
+    done_s: float = 0.0
+    seq: int = 0
+    told: bool = False
+    over: bool = False
+    stuck: bool = False
+    mute: bool = False
+
+
+@dataclass
+class World:
+    """`jobs` runs submitted over the first hours; run() until all are over and settled."""
+
+    seed: int
+    jobs: int
+    chance: Chance = field(init=False)
+    switches: Switches = field(default_factory=Switches)
+    likelihoods: Likelihoods = field(default_factory=Likelihoods)
+    story: list[str] | None = None
+    """Filled with what happens, if given."""
+    quiet: bool = False
+    price_lag_s: float = 300.0
+
+    def __post_init__(self) -> None:
+        self.chance = Chance(
+            self.seed, self.likelihoods, self.quiet, tell=self._note if self.story is not None else None
+        )
+        self.clock = 0.0
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        die = self.chance.die
+        # Half of the worlds live across the end of a month (START is 28 November).
+        self.origin = die.choice((0.0, 3 * DAY - 3 * 3600))
+        self.stale_s = die.uniform(0, 60)
+        self.market = Market(self, self.origin + 3 * DAY)
+        self.ec2, self.schedules, self.slack = Ec2(self), Schedules(self), Slack(self)
+        budgets = [Decimal(str(round(die.uniform(0.04, 1.2), 2))) for _ in range(self.jobs)]
+        # Tight: most worlds have no room for every run.
+        cap = (sum(budgets, Decimal(0)) * Decimal(str(round(die.uniform(0.12, 0.7), 2)))).quantize(Decimal("0.01"))
+        self.table = Table(self, cap)
+        self._mail: dict[str, deque[tuple[AnyMessage, int]]] = {}
+        self._busy: set[str] = set()
+        self._told: dict[str, Told] = {}
+        self._work: dict[str, Work] = {}
+        self._alive: dict[str, Machine] = {}
+        self._recent: deque[Machine] = deque()
+        self._waiting_to_tell: set[str] = set()
+        self._down: list[tuple[float, float]] = []
+        self._table_down: list[tuple[float, float]] = []
+        self._slack_down: list[tuple[float, float]] = []
+        self._crashing = False
+        self.clock = self.origin
+        if not self.quiet:
+            self._outages()
+        for number, budget in enumerate(budgets):
+            self.later(die.uniform(0, 4 * 3600), lambda n=number, b=budget: self._submit(n, b))
+        self.later(1, self._watch)
+
+    # The clock
+
+    def now(self) -> datetime:
+        return at(self.clock)
+
+    def later(self, seconds: float, action: Callable[[], None]) -> None:
+        self._count += 1
+        heapq.heappush(self._heap, (self.clock + seconds, self._count, action))
+
+    def run(self, longest_s: float = 2.5 * DAY) -> None:
+        """Until everything is over, or `longest_s`."""
+        end = self.origin + longest_s
+        while self._heap and self._heap[0][0] < end:
+            self.clock, _, action = heapq.heappop(self._heap)
+            action()
+
+    def over(self) -> bool:
+        """Every run that was asked for is at its end and settled, and no machine is alive."""
+        jobs = self.table.jobs
+        return len(jobs) == self.jobs and all(j.settled for j in jobs.values()) and not self._alive
+
+    # Faults
+
+    def call(self) -> None:
+        """A call to the outside begins or ends: the function that makes it may die here."""
+        if self._crashing and self.chance.hits("crash"):
+            raise Crash
+
+    def _outages(self) -> None:
+        die = self.chance.die
+        if die.random() < 0.35:
+            begin = self.origin + die.uniform(0, 6 * 3600)
+            self._down.append((begin, begin + die.uniform(1800, 5 * 3600)))
+            self.chance.injected += 1
+        for outages, share in ((self._table_down, 0.3), (self._slack_down, 0.3)):
+            if die.random() < share:
+                begin = self.origin + die.uniform(0, 6 * 3600)
+                outages.append((begin, begin + die.uniform(120, 3600)))
+                self.chance.injected += 1
+
+    def _outage_ends(self) -> float | None:
+        """When the control plane comes back, if it is down."""
+        return next((end for begin, end in self._down if begin <= self.clock < end), None)
+
+    def table_is_down(self) -> bool:
+        return any(begin <= self.clock < end for begin, end in self._table_down)
+
+    def slack_is_down(self) -> bool:
+        return any(begin <= self.clock < end for begin, end in self._slack_down)
+
+    def _guarded(self, action: Callable[[], Any]) -> bool:
+        """Run a function of ours; False if it died or failed of a fault. Any other error is a bug, and raised."""
+        self._crashing = True
+        try:
+            action()
+        except (Crash, Conflict, ConnectionError, SlackApiError):
+            return False
+        finally:
+            self._crashing = False
+        return True
+
+    def _note(self, line: str) -> None:
+        if self.story is not None:
+            self.story.append(f"{self.now():%d %H:%M:%S} {line}")
+
+    # The mailbox: one message at a time per job; lost, doubled, late
+
+    def send(self, *messages: AnyMessage) -> None:
+        for message in messages:
+            if self.chance.hits("lost") and message.kind != "submit":
+                continue
+            delay = self.chance.between(0.1, 2)
+            if self.chance.hits("late"):
+                delay += self.chance.between(30, 1800)
+            self.later(delay, lambda m=message: self._arrive(m, 0))
+            if self.chance.hits("doubled"):
+                self.later(delay + self.chance.between(0.1, 900), lambda m=message: self._arrive(m, 0))
+
+    def _arrive(self, message: AnyMessage, tries: int) -> None:
+        self._mail.setdefault(message.job, deque()).append((message, tries))
+        self._next(message.job)
+
+    def _next(self, job: str) -> None:
+        if job in self._busy or not self._mail.get(job):
+            return
+        back = self._outage_ends()
+        self._busy.add(job)
+        self.later(0.2 if back is None else back - self.clock + self.chance.between(0, 30), lambda: self._deliver(job))
+
+    def _deliver(self, job: str) -> None:
+        self._busy.discard(job)
+        if self._outage_ends() is not None:
+            self._next(job)
+            return
+        message, tries = self._mail[job].popleft()
+        done = self._guarded(lambda: deliver(message, self.table, self._cloud, self.schedules, self.now))  # type: ignore[arg-type]
+        if not done and tries < RETRIES:
+            # The group waits for its message's visibility time-out, so that order is kept.
+            self._mail[job].appendleft((message, tries + 1))
+            self._busy.add(job)
+            self.later(self.chance.between(30, 360), lambda: (self._busy.discard(job), self._next(job)))
+            return
+        self._next(job)
+
+    @property
+    def _cloud(self) -> Any:
+        return self.ec2 if self.switches.step_terminates else _NeverTerminates(self.ec2)
+
+    # Our other functions
+
+    def _watch(self) -> None:
+        if not self.over():
+            self.later(WATCH_S, self._watch)
+        if self._outage_ends() is not None:
+            return
+        cloud: Any = self.ec2 if self.switches.sweep else _NeverTerminates(self.ec2)
+        self._guarded(lambda: watch(self.table, cloud, self.market, self, self.now()))  # type: ignore[arg-type]
+
+    def saved(self, had: Job | None, job: Job) -> None:
+        """The table's stream. Only what the channel must notice is worth a simulated call to Slack."""
+        if had is None or had.state != job.state:
+            self._note(f"{job.id}: {job.state.value} ({job.why.code}), spent {job.spent}")
+        if had is None or had.state != job.state or had.alerts != job.alerts or had.replies != job.replies:
+            self._soon_told(job.id, self.chance.between(0.2, 2))
+
+    def _soon_told(self, id: str, delay: float) -> None:
+        if id not in self._waiting_to_tell:
+            self._waiting_to_tell.add(id)
+            self.later(delay, lambda: self._tell(id))
+        if self.chance.hits("doubled"):
+            self.later(delay + self.chance.between(0, 300), lambda: self._tell(id))
+
+    def _tell(self, id: str) -> None:
+        self._waiting_to_tell.discard(id)
+        back = self._outage_ends()
+        if back is not None:
+            self._soon_told(id, back - self.clock + 1)
+            return
+        client: Any = self.slack
+
+        def keep(told: Told) -> None:
+            self.call()
+            self._told[id] = told
+            self.call()
+
+        done = self._guarded(lambda: tell(self.table.jobs[id], self._told.get(id, Told()), client, self.now(), 0, keep))
+        if not done:
+            self._soon_told(id, self.chance.between(1, 120))
+
+    def told(self, id: str) -> Told:
+        return self._told.get(id, Told())
+
+    # People
+
+    def _submit(self, number: int, budget: Decimal) -> None:
+        die = self.chance.die
+        id = f"j{self.seed % 1000:03d}{number:04d}"
+        time_s = int(die.choice((900, 1800, 3600, 5400, 9000)))
+        self._work[id] = Work(needs_s=die.uniform(300, 6000))
+        limits = Limits.model_construct(budget=budget, time_s=time_s)
+        spec = JobSpec.model_construct(recipe="ernie-cls", params=PARAMS, limits=limits, resume=None)
+        owner = Person(id=f"U{number % 4}")
+        self.send(Submit.model_construct(kind="submit", job=id, spec=spec, owner=owner, channel="C", language="en",
+                                         command="/train", terms=Terms()))  # fmt: skip
+        if die.random() < 0.08:
+            self.later(die.uniform(1, 4000), lambda: self.send(StopRequested(job=id, by=owner)))
+        if die.random() < 0.08:
+            extend = ExtendRequested(job=id, request="r1", by=owner, budget=Decimal("0.20"), time_s=1200)
+            self.later(die.uniform(60, 4000), lambda: self.send(extend))
+
+    # EC2's events
+
+    def machine_changed(self, machine: Machine, change: Any, moment: datetime) -> None:
+        self._note(f"{machine.job}: {machine.id} will be {change} at {moment:%H:%M:%S}, lease {machine.lease:%H:%M:%S}")
+        delay = max(0.0, (moment - self.now()).total_seconds())
+        if change == "terminated":
+            self.later(delay, lambda: self._gone(machine))
+        message = InstanceChanged(
+            job=machine.job, instance=machine.id, attempt=machine.attempt, change=change, at=moment
+        )
+        self.later(delay + self.chance.between(0.5, 5), lambda: self.send(message))
+
+    def _gone(self, machine: Machine) -> None:
+        self._alive.pop(machine.id, None)
+        self._recent.append(machine)
+
+    def visible_machines(self) -> Iterator[Machine]:
+        """Machines that EC2 may still show."""
+        limit = self.now() - timedelta(hours=2)
+        while self._recent and self._recent[0].terminated is not None and self._recent[0].terminated < limit:
+            self._recent.popleft()
+        yield from self._alive.values()
+        yield from self._recent
+
+    def schedule_fires(self, instance: str, moment: datetime) -> None:
+        def fire() -> None:
+            due = self.schedules.due.get(instance)
+            if self.switches.schedule and due is not None and due <= self.now():
+                self.schedules.due.pop(instance, None)
+                self.ec2.power_off(instance, 0, user=True)
+
+        self.later(max(0.0, (moment - self.now()).total_seconds()), fire)
+
+    # The machine: its guard and its trainer
+
+    def boot(self, machine: Machine) -> None:
+        self._note(f"{machine.job}: {machine.id} starts in {machine.pool}, lease {machine.lease:%H:%M:%S}")
+        self._alive[machine.id] = machine
+        trainer = Trainer(machine)
+        if self.switches.guard:
+            self.later(40, lambda: self._guard(trainer))
+        if not self.chance.hits("never_boots"):
+            self.later(self.chance.between(90, 300), lambda: self._begin(trainer))
+        if self.chance.hits("interruption"):
+            noticed = self.chance.die.random() < 0.5
+            self.later(self.chance.between(60, 5000), lambda: self._interrupt(trainer, noticed))
+
+    def _guard(self, trainer: Trainer) -> None:
+        """The host's guard, by its own rule and its own clock; it looks again when something can be due."""
+        machine = trainer.machine
+        if not machine.alive:
+            return
+        clock = self.now().timestamp() + machine.skew_s
+        lease, deadline = machine.lease.timestamp(), machine.deadline.timestamp()
+        due = verdict(clock, lease, deadline, machine.warning_s, False)
+        if due == "off":
+            self.ec2.power_off(machine.id, self.chance.between(1, 25), user=True)
+            return
+        if due == "warn" and not trainer.told:
+            self._tell_to_leave(trainer)
+        end = min(lease, deadline)
+        wait = end - machine.warning_s - clock if due == "run" else end - clock
+        self.later(max(GUARD_PERIOD_S, min(wait, 300)), lambda: self._guard(trainer))
+
+    def _interrupt(self, trainer: Trainer, noticed: bool) -> None:
+        machine = trainer.machine
+        if not machine.alive:
+            return
+        if noticed:
+            self.machine_changed(machine, "interruption", self.now())
+            self._tell_to_leave(trainer)
+        self.later(120 if noticed else 0, lambda: self.ec2.power_off(machine.id, 0, user=False))
+
+    def _tell_to_leave(self, trainer: Trainer) -> None:
+        trainer.told = True
+        if not trainer.stuck:
+            self.later(self.chance.between(1, 20), lambda: self._leave(trainer))
+
+    def _leave(self, trainer: Trainer) -> None:
+        if trainer.over or not trainer.machine.alive or not trainer.began:
+            return
+        self._progress(trainer)
+        self._save(trainer)
+        self._report(trainer, Yielded, step=self._work[trainer.machine.job].step)
+        self._exit(trainer)
+
+    def _begin(self, trainer: Trainer) -> None:
+        if not trainer.machine.alive or trainer.told:
+            return
+        work = self._work[trainer.machine.job]
+        trainer.began, trainer.done_s = self.clock, work.saved_s
+        self._report(trainer, Started, steps=100, resumed_step=work.step)
+        if self.chance.hits("hang"):
+            self.later(self.chance.between(0, 1500), lambda: setattr(trainer, "stuck", True))
+        if self.chance.hits("silent"):
+            trainer.mute = True
+        if self.chance.hits("trainer_crash"):
+            self.later(self.chance.between(1, 2500), lambda: self._crash(trainer))
+        self.later(self.chance.between(120, 240), lambda: self._train(trainer))
+
+    def _train(self, trainer: Trainer) -> None:
+        if trainer.over or trainer.stuck or not trainer.machine.alive:
+            return
+        work = self._work[trainer.machine.job]
+        self._progress(trainer)
+        if trainer.done_s >= work.needs_s:
+            self._save(trainer)
+            self._report(trainer, Finished, step=work.step)
+            self._exit(trainer)
+            return
+        self._report(trainer, Progress, step=int(trainer.done_s), steps=int(work.needs_s), epoch=0, epochs=1)
+        self._save(trainer)
+        self.later(min(240.0, work.needs_s - trainer.done_s + 1), lambda: self._train(trainer))
+
+    def _progress(self, trainer: Trainer) -> None:
+        work = self._work[trainer.machine.job]
+        trainer.done_s = min(work.needs_s, max(trainer.done_s, work.saved_s) + self.clock - trainer.began)
+        trainer.began = self.clock
+
+    def _save(self, trainer: Trainer) -> None:
+        work = self._work[trainer.machine.job]
+        if trainer.done_s > work.saved_s:
+            work.saved_s, work.step = trainer.done_s, work.step + 1
+            self._report(trainer, Checkpoint, step=work.step, epoch=0, key="k", sha256="0")
+
+    def _crash(self, trainer: Trainer) -> None:
+        if trainer.over or not trainer.machine.alive:
+            return
+        if self.chance.die.random() < 0.5:
+            self._report(trainer, Failed, reason="RuntimeError")
+        self._exit(trainer)
+
+    def _exit(self, trainer: Trainer) -> None:
+        """The container is gone: the host powers off."""
+        trainer.over = True
+        self.later(self.chance.between(1, 10), lambda: self.ec2.power_off(trainer.machine.id, 0, user=True))
+
+    def _report(self, trainer: Trainer, kind: Any, **facts: Any) -> None:
+        trainer.seq += 1
+        if trainer.mute:
+            return
+        machine = trainer.machine
+        self.send(kind(job=machine.job, attempt=machine.attempt, seq=trainer.seq, at=self.now(), **facts))
+
+
+class _NeverTerminates:
+    """EC2 for a function whose orders to terminate are switched off."""
+
+    def __init__(self, ec2: Ec2) -> None:
+        self._ec2 = ec2
+
+    def __getattr__(self, name: str) -> Any:
+        return (lambda _: None) if name == "terminate" else getattr(self._ec2, name)
