@@ -34,7 +34,7 @@ simulate: setup ## make simulate JOBS=1000 SEED=7
 	@$(ENV)/python -m tests.simulation --jobs $(JOBS) --seed $(SEED)
 
 bench: setup ## Measurements
-	@echo "make bench is not built yet: nothing was measured." >&2; exit 1
+	@$(ENV)/python -m tests.bench.watch_tick
 
 deploy: setup ## Deploy to an AWS account
 	@echo "make deploy is not built yet: nothing was deployed." >&2; exit 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b32encode
-from decimal import Decimal
 
 from bot.cards import explain, latest
 from bot.desk import Desk
@@ -44,9 +43,9 @@ def answer(request: Request, desk: Desk) -> str:
     if request.command == "/train":
         parsed = parse_train(request.text, desk.house.defaults)
     elif request.command == "/jobs":
-        parsed = parse_jobs(request.text)
+        parsed = parse_jobs(request.text, desk.house.defaults.currency)
     else:
-        parsed = parse_budget(request.text)
+        parsed = parse_budget(request.text, desk.house.defaults.currency)
     if isinstance(parsed, Wrong):
         return _wrong(parsed, lang)
     if isinstance(parsed, Help):
@@ -62,7 +61,7 @@ def answer(request: Request, desk: Desk) -> str:
         if request.person.id not in desk.house.admins:
             return say(lang, "not_admin")
         desk.set_cap(parsed.cap)
-        return say(lang, "cap_set", cap=shown(parsed.cap))
+        return say(lang, "cap_set", cap=shown(parsed.cap, desk.house.defaults.currency))
     if parsed.kind == "budget":
         return _month(desk.month(), lang)
     return _list(desk.recent(LISTED), lang)
@@ -84,14 +83,20 @@ def extend(parsed: Extend, request: Request, desk: Desk, lang: Language) -> str:
     job = desk.job(parsed.job)
     if job is None:
         return _sentence(Problem(code="no_job", facts={"job": parsed.job}), lang)
-    if request.person.id != job.owner.id and request.person.id not in desk.house.admins:
-        return say(lang, "not_yours", owner=job.owner.id, job=job.id)
+    permitted = request.person.id == job.owner.id or request.person.id in desk.house.admins
     if job.state.is_end:
         return say(lang, "already_over", job=job.id)
     desk.send(
-        ExtendRequested(job=job.id, request=job_id(request.request), by=request.person, channel=request.channel,
-                        budget=parsed.budget, time_s=parsed.time_s)
-    )  # fmt: skip
+        ExtendRequested(
+            job=job.id,
+            request=job_id(request.request),
+            by=request.person,
+            permitted=permitted,
+            channel=request.channel,
+            budget=parsed.budget,
+            time_s=parsed.time_s,
+        )
+    )
     return say(lang, "extending", job=job.id)
 
 
@@ -113,7 +118,7 @@ def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
                command=f"{request.command} {request.text.strip()}", terms=desk.house.terms)
     )  # fmt: skip
     limits = spec.limits
-    return say(lang, "accepted", job=id, budget=shown(limits.budget), time=span(limits.time_s, lang))
+    return say(lang, "accepted", job=id, budget=shown(limits.budget, limits.currency), time=span(limits.time_s, lang))
 
 
 def _wrong(wrong: Wrong, lang: Language) -> str:
@@ -138,31 +143,38 @@ def _line(job: Job, lang: Language) -> str:
     done = f" {job.progress.step * 100 // job.progress.steps} %" if job.progress and job.progress.steps else ""
     attempt = latest(job)
     where = f" · {attempt.pool.instance_type}" if attempt and not job.state.is_end else ""
-    money = say(lang, "spend_value", spent=shown(job.spent), budget=shown(job.spec.limits.budget))
+    money = say(
+        lang, "spend_value", spent=shown(job.spent, job.currency), budget=shown(job.spec.limits.budget, job.currency)
+    )
     return f"`{job.id}` {job.spec.recipe} · *{state}*{done} · <@{job.owner.id}> · {money}{where}"
 
 
 def _month(month: Month, lang: Language) -> str:
-    lines = [
-        say(lang, "budget_month", month=month.month, cap=shown(month.cap)),
-        say(lang, "budget_sums", spent=shown(month.spent), reserved=shown(month.reserved), free=shown(month.free)),
-        say(lang, "budget_forecast", forecast=shown(month.forecast)),
-    ]
+    amounts = {
+        "cap": month.cap,
+        "spent": month.spent,
+        "reserved": month.reserved,
+        "free": month.free,
+        "forecast": month.forecast,
+    }
+    facts = {name: shown(amount, month.currency) for name, amount in amounts.items()} | {"month": month.month}
+    lines = [say(lang, code, **facts) for code in ("budget_month", "budget_sums", "budget_forecast")]
     if month.people:
         ranked = sorted(month.people.items(), key=lambda item: (-item[1], item[0]))
-        lines.append(say(lang, "budget_people", people="") + ", ".join(f"<@{who}> {shown(usd)}" for who, usd in ranked))
+        people = [f"<@{who}> {shown(amount, month.currency)}" for who, amount in ranked]
+        lines.append(say(lang, "budget_people", people="") + ", ".join(people))
     return "\n".join(lines)
 
 
 def details(job: Job, lang: Language) -> list[tuple[str, str]]:
     """A run in full, as pairs of name and value, for the Details window."""
     rows = [(key, "—" if value is None else str(value)) for key, value in job.spec.params.items()]
-    rows += [("budget", shown(job.spec.limits.budget)), ("time", span(job.spec.limits.time_s, lang))]
+    rows += [("budget", shown(job.spec.limits.budget, job.currency)), ("time", span(job.spec.limits.time_s, lang))]
     for number, attempt in enumerate((a for a in job.attempts if a.started_at), start=1):
         end = attempt.ended_at or job.updated_at
         assert attempt.started_at is not None
         lived = span((end - attempt.started_at).total_seconds(), lang)
-        cost = shown(attempt.usd(job.updated_at) + Decimal(0))
+        cost = shown(attempt.usd(job.updated_at), job.currency)
         name = say(lang, "attempt", number=str(number))
         rows.append((name, f"{attempt.pool.instance_type} · {attempt.pool.zone} · {lived} · {cost}"))
     rows.append((say(lang, f"state_{job.state.value}"), explain(job.why, lang)))

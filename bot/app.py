@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from slack_bolt import Ack, App
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk import WebClient
 
-from bot.answers import Request, answer, details, stop
+from bot.answers import Request, answer, details, extend, stop
 from bot.desk import Desk
+from bot.grammar import Extend
 from bot.wording import escape, language_of, say
 from jobs.messages import Person
 
@@ -34,6 +36,7 @@ def build_app(desk: Desk, client: WebClient) -> App:
     for command in ("/train", "/jobs", "/budget"):
         app.command(command)(_on_command(desk))
     app.action("stop")(_on_stop(desk))
+    app.action("extend")(_on_extend(desk))
     app.action("details")(_on_details(desk))
     return app
 
@@ -74,6 +77,22 @@ def _on_stop(desk: Desk) -> Callable[..., None]:
         ack()
 
     return on_stop
+
+
+def _on_extend(desk: Desk) -> Callable[..., None]:
+    def on_extend(ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> None:
+        id, _, amount = action["value"].partition(":")
+        request = Request(
+            command="/jobs",
+            text="",
+            person=Person(id=body["user"]["id"], name=body["user"].get("name", "")),
+            channel=body.get("channel", {}).get("id", ""),
+            request=f"{body.get('team', {}).get('id', '')}/{body['trigger_id']}",
+        )
+        extend(Extend(job=id, budget=Decimal(amount)), request, desk, desk.house.language)
+        ack()
+
+    return on_extend
 
 
 def _on_details(desk: Desk) -> Callable[..., None]:

@@ -40,12 +40,12 @@ def card(job: Job) -> Card:
     why = reason(job)
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": {"type": "plain_text", "text": title[:HEADER_LIMIT], "emoji": True}},
-        _section(f"{who} · `{escape(job.command)}`\n{why}"),
+        section(f"{who} · `{escape(job.command)}`\n{why}"),
     ]
     lines = [f"{title} {who}", f"`{escape(job.command)}`", why]
     progress = _progress(job)
     if progress:
-        blocks.append(_section(progress))
+        blocks.append(section(progress))
         lines.append(progress.replace("\n", " "))
     facts = _facts(job)
     if facts:
@@ -107,7 +107,13 @@ def _facts(job: Job) -> list[tuple[str, str]]:
     attempt = latest(job)
     if attempt is not None:
         price = attempt.prices[-1].usd_per_hour if attempt.prices else attempt.pool.spot
-        where = say(lang, "price_value", type=attempt.pool.instance_type, zone=attempt.pool.zone, price=shown(price))
+        where = say(
+            lang,
+            "price_value",
+            type=attempt.pool.instance_type,
+            zone=attempt.pool.zone,
+            price=shown(price, job.currency),
+        )
         facts.append((say(lang, "instance"), where))
     elapsed = _elapsed(job)
     if elapsed is not None:
@@ -123,19 +129,19 @@ def _facts(job: Job) -> list[tuple[str, str]]:
 def _spend(job: Job) -> str:
     lang = job.language
     budget = job.spec.limits.budget
-    value = say(lang, "spend_value", spent=spent_so_far(job), budget=shown(budget))
+    value = say(lang, "spend_value", spent=spent_so_far(job), budget=shown(budget, job.currency))
     more = projected(job)
     if more is not None:
-        value += " · " + say(lang, "projected", projected=shown(more))
+        value += " · " + say(lang, "projected", projected=shown(more, job.currency))
     on_demand = sum((a.on_demand_usd(job.updated_at) for a in job.attempts), Decimal(0))
     if on_demand > job.spent:
-        value += "\n" + say(lang, "on_demand", amount=shown(stored(on_demand)))
+        value += "\n" + say(lang, "on_demand", amount=shown(stored(on_demand), job.currency))
     return value
 
 
 def spent_so_far(job: Job) -> str:
     """The spend; after the end and before its prices are final, what it can be at most."""
-    spent = shown(job.spent)
+    spent = shown(job.spent, job.currency)
     return say(job.language, "at_most", spent=spent) if job.state.is_end and not job.settled else spent
 
 
@@ -170,16 +176,19 @@ def _elapsed(job: Job) -> float | None:
 
 def _buttons(job: Job) -> list[dict[str, Any]]:
     lang = job.language
-    details = {"type": "button", "action_id": "details", "value": job.id, "text": _plain(say(lang, "details"))}
+    details = {"type": "button", "action_id": "details", "value": job.id, "text": plain_text(say(lang, "details"))}
     if job.state.is_end or job.state is State.STOPPING:
         return [details]
+    words = {name: plain_text(say(lang, name)) for name in ("stop", "stop_title", "stop_text", "stop_yes", "stop_no")}
+    confirm = {"title": "stop_title", "text": "stop_text", "confirm": "stop_yes", "deny": "stop_no"}
     stop = {
-        "type": "button", "action_id": "stop", "style": "danger", "value": job.id, "text": _plain(say(lang, "stop")),
-        "confirm": {
-            "title": _plain(say(lang, "stop_title")), "text": _plain(say(lang, "stop_text")),
-            "confirm": _plain(say(lang, "stop_yes")), "deny": _plain(say(lang, "stop_no")),
-        },
-    }  # fmt: skip
+        "type": "button",
+        "action_id": "stop",
+        "style": "danger",
+        "value": job.id,
+        "text": words["stop"],
+        "confirm": {part: words[name] for part, name in confirm.items()},
+    }
     return [stop, details]
 
 
@@ -200,7 +209,8 @@ def title_of(job: Job) -> str:
     return recipe.title_en if job.language == "en" else recipe.title_zh
 
 
-def _section(text: str) -> dict[str, Any]:
+def section(text: str) -> dict[str, Any]:
+    """A section block."""
     return {"type": "section", "text": _mrkdwn(text[:SECTION_LIMIT])}
 
 
@@ -208,5 +218,6 @@ def _mrkdwn(text: str) -> dict[str, str]:
     return {"type": "mrkdwn", "text": text[:2000] if len(text) > 2000 else text}
 
 
-def _plain(text: str) -> dict[str, Any]:
+def plain_text(text: str) -> dict[str, Any]:
+    """A plain_text object."""
     return {"type": "plain_text", "text": text, "emoji": True}

@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.normalise import Word, words
 from jobs.model import Model, Usd
+from jobs.money import Currency
 from jobs.recipes import RECIPES, Recipe, Value
 from jobs.spec import LIMIT_ALIASES, JobSpec, Limits, Problem, nearest, read_budget, read_time, read_value
 
@@ -84,20 +85,22 @@ def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
     problems += wrong
     values: dict[str, Value | Decimal] = {}
     for key, text_value in pairs:
-        result = _read(key, text_value, recipe, values)
+        result = _read(key, text_value, recipe, values, defaults.currency)
         if isinstance(result, Problem):
             problems.append(result)
         else:
             values[str(_key(key, recipe))] = result
     if problems:
         return Wrong(problems=tuple(problems), example=recipe.example)
-    limits = Limits(budget=values.pop("budget", defaults.budget), time_s=values.pop("time", defaults.time_s))
+    limits = defaults.with_(budget=values.pop("budget", defaults.budget), time_s=values.pop("time", defaults.time_s))
     resume = values.pop("resume", None)
     params = {p.name: values.get(p.name, p.default) for p in recipe.params}
     return Train(spec=JobSpec(recipe=recipe.name, params=params, limits=limits, resume=resume))
 
 
-def _read(key: str, text: str, recipe: Recipe, known: dict[str, Value | Decimal]) -> Value | Decimal | Problem:
+def _read(
+    key: str, text: str, recipe: Recipe, known: dict[str, Value | Decimal], currency: Currency
+) -> Value | Decimal | Problem:
     """One `key=value` of a /train command. `known`: what was read before it."""
     name = _key(key, recipe)
     if name is None:
@@ -107,7 +110,7 @@ def _read(key: str, text: str, recipe: Recipe, known: dict[str, Value | Decimal]
     if name in known:
         return Problem(code="duplicate_key", facts={"key": name})
     if name == "budget":
-        return read_budget(text)
+        return read_budget(text, currency)
     if name == "time":
         return read_time(text)
     if name == "resume":
@@ -118,7 +121,7 @@ def _read(key: str, text: str, recipe: Recipe, known: dict[str, Value | Decimal]
     return read_value(param, text)
 
 
-def parse_jobs(text: str) -> Command:
+def parse_jobs(text: str, currency: Currency) -> Command:
     """``, `stop <id>`, `extend <id> budget=+$2 time=+1h`."""
     read = words(text)
     example = "/jobs stop k3m7q2xa"
@@ -135,13 +138,13 @@ def parse_jobs(text: str) -> Command:
             return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=example)
         return Stop(job=job)
     if verb in ("extend", "延长", "追加"):
-        return _extend(read[1:])
+        return _extend(read[1:], currency)
     known = ["stop", "extend", "list", "help"]
     facts = {"value": verb, "nearest": nearest(verb, known) or "list", "known": ", ".join(known)}
     return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
 
 
-def _extend(rest: list[Word]) -> Command:
+def _extend(rest: list[Word], currency: Currency) -> Command:
     example = "/jobs extend k3m7q2xa budget=+$2 time=+1h"
     job = rest[0].text.lower() if rest else ""
     if not JOB_ID.fullmatch(job):
@@ -154,7 +157,7 @@ def _extend(rest: list[Word]) -> Command:
         name = _key(key, None)
         more = value.removeprefix("+")
         if name == "budget":
-            amount = read_budget(more)
+            amount = read_budget(more, currency)
             if isinstance(amount, Problem):
                 problems.append(amount)
             else:
@@ -175,7 +178,7 @@ def _extend(rest: list[Word]) -> Command:
     return Extend(job=job, **changes)
 
 
-def parse_budget(text: str) -> Command:
+def parse_budget(text: str, currency: Currency) -> Command:
     """``, `set $500`."""
     read = words(text)
     example = "/budget set $500"
@@ -187,7 +190,8 @@ def parse_budget(text: str) -> Command:
     if verb in ("help", "帮助", "?"):
         return Help(about="budget")
     if verb in ("set", "设置", "设为"):
-        cap = read_budget(read[1].text if len(read) > 1 else "", low=Decimal(0), high=Decimal(1_000_000))
+        asked = read[1].text if len(read) > 1 else ""
+        cap = read_budget(asked, currency, low=Decimal(0), high=Decimal(1_000_000))
         return Wrong(problems=(cap,), example=example) if isinstance(cap, Problem) else SetBudget(cap=cap)
     facts = {"value": verb, "nearest": nearest(verb, ["set", "help"]) or "set", "known": "set, help"}
     return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)

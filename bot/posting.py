@@ -7,11 +7,13 @@ import hashlib
 import uuid
 from collections.abc import Callable
 from datetime import datetime
+from decimal import ROUND_UP, Decimal
+from typing import Any
 
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError
 
-from bot.cards import card, explain, spent_so_far
+from bot.cards import card, explain, plain_text, section, spent_so_far
 from bot.wording import say
 from jobs.job import Alert, Job, State
 from jobs.model import Model, UtcTime
@@ -86,7 +88,7 @@ def _card(job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, 
     if not ts:
         answer = client.chat_postMessage(
             channel=job.channel, text=shape.text, blocks=shape.blocks, unfurl_links=False,
-            client_msg_id=_message_id(job, f"card-{told.generation}"),
+            client_msg_id=message_id(job.id, f"card-{told.generation}"),
         )  # fmt: skip
         ts = str(answer["ts"])
     told = told.with_(ts=ts, digest=digest, state=job.state.value, updated_at=now, version=job.version)
@@ -96,20 +98,23 @@ def _card(job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, 
 
 def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
     """Edits notify nobody: what people must notice is a reply, shown in the channel too for 80 %, 100 % and the end."""
-    due = [(f"alert-{alert.percent}", _alert(job, alert), alert.percent >= 80) for alert in job.alerts]
+    due = [
+        (f"alert-{alert.percent}", _alert(job, alert), alert.percent >= 80, _extend_button(job, alert))
+        for alert in job.alerts
+    ]
     if job.state.is_end:
         facts = {"user": job.owner.id, "job": job.id, "recipe": job.spec.recipe, "spent": spent_so_far(job)}
         state = say(job.language, f"state_{job.state.value}")
         text = say(job.language, "ended", **facts, state=state, why="%WHY%").replace(
             "%WHY%", explain(job.why, job.language)
         )
-        due.append(("end", text, True))
-    for name, text, broadcast in due:
+        due.append(("end", text, True, None))
+    for name, text, broadcast, blocks in due:
         if name in told.said:
             continue
         client.chat_postMessage(
-            channel=job.channel, thread_ts=told.ts, text=text, reply_broadcast=broadcast,
-            client_msg_id=_message_id(job, name),
+            channel=job.channel, thread_ts=told.ts, text=text, reply_broadcast=broadcast, blocks=blocks,
+            client_msg_id=message_id(job.id, name),
         )  # fmt: skip
         told = told.with_(said=(*told.said, name))
         save(told)
@@ -117,8 +122,18 @@ def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
 
 
 def _alert(job: Job, alert: Alert) -> str:
-    return say(job.language, f"alert_{alert.percent}", user=job.owner.id, job=job.id, spent=shown(alert.spent),
-               budget=shown(alert.budget))  # fmt: skip
+    amounts = {"spent": shown(alert.spent, job.currency), "budget": shown(alert.budget, job.currency)}
+    return say(job.language, f"alert_{alert.percent}", user=job.owner.id, job=job.id, **amounts)
+
+
+def _extend_button(job: Job, alert: Alert) -> list[dict[str, Any]] | None:
+    """At 80 % the way to more budget is one press: half of the budget again."""
+    if alert.percent != 80 or job.state.is_end:
+        return None
+    more = (alert.budget / 2).quantize(Decimal("0.01"), rounding=ROUND_UP)
+    text = say(job.language, "extend_button", amount=shown(more, job.currency))
+    button = {"type": "button", "action_id": "extend", "value": f"{job.id}:{more}", "text": plain_text(text)}
+    return [section(_alert(job, alert)), {"type": "actions", "block_id": "alert", "elements": [button]}]
 
 
 def _replies(job: Job, told: Told, client: WebClient, save: Save) -> Told:
@@ -140,6 +155,6 @@ def _tell_owner(job: Job, client: WebClient, code: str) -> None:
         return
 
 
-def _message_id(job: Job, name: str) -> str:
+def message_id(about: str, name: str) -> str:
     """The same message gets the same id, so that Slack can tell a repetition."""
-    return str(uuid.uuid5(_NAMESPACE, f"{job.id}/{name}"))
+    return str(uuid.uuid5(_NAMESPACE, f"{about}/{name}"))

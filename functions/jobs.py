@@ -11,14 +11,20 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions import wiring
 from functions.mailbox import deliver
-from jobs.messages import MESSAGES
+from functions.month import note_month
+from functions.settings import settings
+from jobs.messages import MAIL
+from jobs.money import currency_of
 
 logger = Logger(service="paddock")
 processor = SqsFifoPartialProcessor(skip_group_on_error=True)
 
 
 def _handle(record: SQSRecord) -> None:
-    message = MESSAGES.validate_json(record.body)
+    message = MAIL.validate_json(record.body)
+    if message.kind == "month_spent":
+        note_month(message.month, wiring.table(), wiring.now(), currency_of(settings().region))
+        return
     attempt = getattr(message, "attempt", None)
     with logger.append_context_keys(job=message.job, attempt=attempt, message_kind=message.kind):
         deliver(message, wiring.table(), wiring.instances(), wiring.schedules(), wiring.now)

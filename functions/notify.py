@@ -10,9 +10,12 @@ from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, pro
 from aws_lambda_powertools.utilities.data_classes.dynamo_db_stream_event import DynamoDBRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from bot.posting import tell
+from bot.month_posting import tell_month
+from bot.posting import Told, tell
 from functions import wiring
+from functions.settings import settings
 from jobs.job import Job
+from jobs.team import MonthAlerts
 
 logger = Logger(service="paddock")
 processor = BatchProcessor(event_type=EventType.DynamoDBStreams)
@@ -24,14 +27,22 @@ _live = {"count": 1, "at": 0.0}
 
 def _handle(record: DynamoDBRecord) -> None:
     image = record.dynamodb.new_image if record.dynamodb else None
-    if not image or image.get("sk") != "JOB":
+    if not image or image.get("sk") not in ("JOB", "ALERTS"):
         return
-    table = wiring.table()
+    key, table, client = str(image["pk"]), wiring.table(), wiring.slack(retry=True)
+
+    def save(told: Told) -> None:
+        table.save_told(key, told)
+
+    if image["sk"] == "ALERTS":
+        month = MonthAlerts.model_validate_json(image["doc"])
+        tell_month(month, table.told(key), client, settings().budget_channel, settings().language, table.load, save,
+                   lambda id: table.told(f"JOB#{id}").ts)  # fmt: skip
+        return
     # The job as it is now, which may be newer than the record: several changes become one update of the card.
-    job = table.load(str(image["pk"]).removeprefix("JOB#")) or Job.model_validate_json(image["doc"])
+    job = table.load(key.removeprefix("JOB#")) or Job.model_validate_json(image["doc"])
     with logger.append_context_keys(job=job.id, attempt=job.last_attempt):
-        tell(job, table.told(job.id), wiring.slack(retry=True), wiring.now(), _gap_s(),
-             lambda told: table.save_told(job.id, told))  # fmt: skip
+        tell(job, table.told(key), client, wiring.now(), _gap_s(), save)
 
 
 def _gap_s() -> float:

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from jobs.effects import Launch
 from jobs.job import Job
-from jobs.messages import AnyMessage, Pool, PriceSpan, SeenInstance, Tick
+from jobs.messages import AnyMail, Pool, PriceSpan, SeenInstance, Tick
 from jobs.model import Model, Usd, UtcTime
 from jobs.team import Entry
 
@@ -85,4 +85,4 @@ class Schedules(Protocol):
 
 
 class Mailbox(Protocol):
-    def send(self, *messages: AnyMessage) -> None: ...
+    def send(self, *messages: AnyMail) -> None: ...

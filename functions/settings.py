@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bot.desk import House
 from bot.wording import Language
 from jobs.messages import Terms
+from jobs.money import currency_of
 from jobs.spec import Limits
 
 
@@ -59,7 +60,7 @@ class Settings(BaseModel):
 
     @property
     def house(self) -> House:
-        limits = Limits(budget=self.default_budget, time_s=self.default_time_s)
+        limits = Limits(budget=self.default_budget, time_s=self.default_time_s, currency=currency_of(self.region))
         return House(defaults=limits, terms=self.terms, admins=self.admins, language=self.language)
 
 

@@ -50,7 +50,8 @@ class _Desk:
 
     def month(self) -> Month:
         table, now = wiring.table(), wiring.now()
-        return month_report(table.ledger(month_of(now)), table.cap(), table.live(), now)
+        currency = self.house.defaults.currency
+        return month_report(table.ledger(month_of(now)), table.cap(), table.live(), now, currency)
 
     def set_cap(self, cap: Usd) -> None:
         wiring.table().set_cap(cap)

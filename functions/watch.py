@@ -13,7 +13,8 @@ from functions import wiring
 from functions.ports import Cloud, Found, JobTable, Mailbox, Market
 from functions.sweep import orphans
 from jobs.job import Job
-from jobs.messages import PriceSpan, Tick
+from jobs.messages import MonthSpent, PriceSpan, Tick
+from jobs.money import month_of
 from jobs.pricing import prices_needed
 
 logger = Logger(service="paddock")
@@ -43,8 +44,10 @@ def watch(table: JobTable, cloud: Cloud, market: Market, mailbox: Mailbox, now: 
         failure = error
     jobs = None if live is None else _with_unlisted(live, found, table)
     ended = _sweep(cloud, orphans(found, jobs, now))
-    if live is not None:
+    if live:
+        month = month_of(now)
         mailbox.send(*ticks(live, found, _prices(market, live, now), now))
+        mailbox.send(MonthSpent(job=f"month-{month}", month=month, seen_at=now))
     if failure is not None:
         raise failure
     return {"live": len(live or ()), "instances": len(found), "orphans": len(ended)}

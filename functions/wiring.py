@@ -42,7 +42,7 @@ def mailbox() -> Queue:
 def prices() -> Prices:
     s = settings()
     return Prices(
-        clients.ec2(), clients.pricing(), table(), s.region, s.volume_gb, s.volume_usd_per_gb_month,
+        clients.ec2(), clients.pricing(s.region), table(), s.region, s.volume_gb, s.volume_usd_per_gb_month,
         s.address_usd_per_hour, s.price_lag_s,
     )  # fmt: skip
 
@@ -52,7 +52,7 @@ def instances() -> Instances:
     s = settings()
     home = Home(deployment=s.deployment, launch_template=s.launch_template, image=s.image, bucket=s.bucket,
                 reports_url=s.reports_url, region=s.region)  # fmt: skip
-    return Instances(clients.ec2(), prices(), home, secrets().report_key)
+    return Instances(clients.ec2(), clients.ec2_for_launches(), prices(), home, secrets().report_key)
 
 
 @lru_cache(maxsize=1)

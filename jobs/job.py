@@ -204,6 +204,10 @@ class Job(Model):
         return self.first_launch_at + timedelta(seconds=self.spec.limits.time_s)
 
     @property
+    def currency(self) -> money.Currency:
+        return self.spec.limits.currency
+
+    @property
     def open_attempts(self) -> tuple[Attempt, ...]:
         return tuple(a for a in self.attempts if not a.closed)
 

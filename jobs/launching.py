@@ -23,6 +23,8 @@ def on_quoted(job: Job, message: Quoted, now: datetime) -> Step:
         return job, ()
     if not message.pools:
         return job.with_(why=Why(code="no_pools")), ()
+    if any(pool.rates.currency != job.currency for pool in message.pools):
+        return begin_stop(job, State.FAILED, Why(code="two_currencies", facts={"currency": job.currency}))
     affordable = [pool for pool in message.pools if limits.affords(job, now, pool.rates)]
     if not affordable:
         cheapest = min(message.pools, key=lambda pool: pool.rates.worst)

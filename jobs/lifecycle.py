@@ -67,9 +67,9 @@ def _accept(message: Submit, now: datetime) -> Step:
 def _refuse(refusal: BudgetRefused, submit: Submit, now: datetime) -> Step:
     job, _ = _accept(submit, now)
     facts = {
-        "asked": shown(submit.spec.limits.budget),
-        "free": shown(refusal.free),
-        "cap": shown(refusal.cap),
+        "asked": shown(submit.spec.limits.budget, job.currency),
+        "free": shown(refusal.free, job.currency),
+        "cap": shown(refusal.cap, job.currency),
         "month": refusal.month,
     }
     why = Why(code="over_month", facts=facts)
@@ -81,8 +81,8 @@ def _on_budget_refused(job: Job, message: BudgetRefused, now: datetime) -> Step:
     cause = message.cause
     if isinstance(cause, Submit) or cause.request in job.extensions:
         return job, ()
-    facts = {"asked": shown(cause.budget), "free": shown(message.free), "cap": shown(message.cap),
-             "month": message.month}  # fmt: skip
+    amounts = {"asked": cause.budget, "free": message.free, "cap": message.cap}
+    facts = {name: shown(amount, job.currency) for name, amount in amounts.items()} | {"month": message.month}
     return _reply(job, cause.request, cause, Why(code="extend_over_month", facts=facts)), ()
 
 
@@ -97,12 +97,16 @@ def _on_extend(job: Job, message: ExtendRequested, now: datetime) -> Step:
     if message.request in job.extensions:
         return job, ()
     job = job.with_(extensions=(*job.extensions, message.request)[-KEPT_REPLIES:])
+    if not message.permitted:
+        return _reply(
+            job, message.request, message, Why(code="not_yours", facts={"owner": job.owner.id, "job": job.id})
+        ), ()
     if job.state.is_end or job.state is State.STOPPING:
         return _reply(job, message.request, message, Why(code="extend_too_late", facts={"job": job.id})), ()
     old = job.spec.limits
     new = old.with_(budget=old.budget + message.budget, time_s=old.time_s + message.time_s)
     job = job.with_(spec=job.spec.with_(limits=new))
-    facts = {"job": job.id, "budget": shown(new.budget), "time_s": str(new.time_s)}
+    facts = {"job": job.id, "budget": shown(new.budget, new.currency), "time_s": str(new.time_s)}
     return _reply(job, message.request, message, Why(code="extended", facts=facts)), (Look(),)
 
 

@@ -49,12 +49,15 @@ def out_of_time(job: Job) -> Ending:
 
 
 def out_of_budget(job: Job) -> Ending:
-    return State.OUT_OF_BUDGET, Why(code="out_of_budget", facts={"budget": shown(job.spec.limits.budget)})
+    return State.OUT_OF_BUDGET, Why(code="out_of_budget", facts={"budget": shown(job.spec.limits.budget, job.currency)})
 
 
 def too_small(job: Job, now: datetime, rates: Rates) -> Ending:
     """The budget does not pay one launch."""
-    facts = {"budget": shown(job.spec.limits.budget), "needed": shown(smallest_budget(job, now, rates))}
+    facts = {
+        "budget": shown(job.spec.limits.budget, job.currency),
+        "needed": shown(smallest_budget(job, now, rates), job.currency),
+    }
     return State.OUT_OF_BUDGET, Why(code="budget_too_small", facts=facts)
 
 

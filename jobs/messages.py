@@ -83,6 +83,8 @@ class ExtendRequested(Message):
     kind: Literal["extend"] = "extend"
     request: str
     by: Person
+    permitted: bool = True
+    """Whether this person may raise this run's limits."""
     channel: str = ""
     budget: Usd = Decimal(0)
     time_s: int = 0
@@ -172,6 +174,15 @@ class InstanceChanged(Message):
     at: UtcTime
 
 
+class MonthSpent(Message):
+    """The watch saw what the team's month has cost. Not for a job: its group is the month's, `month-2026-12`."""
+
+    kind: Literal["month_spent"] = "month_spent"
+    month: str
+    seen_at: UtcTime
+    """Makes each minute's message another one for SQS, which drops what it has just seen."""
+
+
 class Report(Message):
     """What the trainer says. `seq` counts up within an attempt."""
 
@@ -243,7 +254,8 @@ AnyMessage = Annotated[
     | Tick | InstanceChanged | Started | Progress | Checkpoint | Finished | Yielded | Failed,
     Field(discriminator="kind"),
 ]  # fmt: skip
-MESSAGES: TypeAdapter[AnyMessage] = TypeAdapter(AnyMessage)
+AnyMail = Annotated[AnyMessage | MonthSpent, Field(discriminator="kind")]
+MAIL: TypeAdapter[AnyMail] = TypeAdapter(AnyMail)
 REPORTS: TypeAdapter[TrainerReport] = TypeAdapter(TrainerReport)
 
 

@@ -1,4 +1,5 @@
-"""What running costs. USD as `Decimal`; times in UTC; durations in seconds.
+"""What running costs. Amounts are `Decimal`, in the currency that the region bills in (USD, in the China partition
+CNY); times in UTC; durations in seconds.
 
 Rules and their sources:
 - Spot instances are billed per second at the spot price in effect, 60 seconds at least
@@ -15,9 +16,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_UP, Decimal
 from itertools import pairwise
+from typing import Literal
 
 from jobs.model import Model, Usd, UtcTime
 
+Currency = Literal["USD", "CNY"]
+SYMBOLS: dict[Currency, str] = {"USD": "$", "CNY": "¥"}
 ZERO = Decimal(0)
 SMALLEST = Decimal("0.0001")
 HOUR = Decimal(3600)
@@ -30,13 +34,16 @@ def stored(amount: Decimal) -> Usd:
     return amount.quantize(SMALLEST, rounding=ROUND_UP)
 
 
-def shown(amount: Decimal) -> str:
-    """`amount` for people, two to four digits after the point, rounded up: `$1.50`, `$0.0042`."""
-    digits = stored(amount)
-    text = f"{digits:f}"
-    whole, _, rest = text.partition(".")
-    rest = rest.rstrip("0").ljust(2, "0")
-    return f"${whole}.{rest}" if not whole.startswith("-") else f"-${whole[1:]}.{rest}"
+def currency_of(region: str) -> Currency:
+    """The currency that a region bills in: the China partition (`aws-cn`) bills in yuan, all others in USD."""
+    return "CNY" if region.startswith("cn-") else "USD"
+
+
+def shown(amount: Decimal, currency: Currency) -> str:
+    """`amount` for people, two to four digits after the point, rounded up: `$1.50`, `$0.0042`, `¥3.20`."""
+    whole, _, rest = f"{abs(stored(amount)):f}".partition(".")
+    sign = "-" if amount < 0 else ""
+    return f"{sign}{SYMBOLS[currency]}{whole}.{rest.rstrip('0').ljust(2, '0')}"
 
 
 class PricePoint(Model):
@@ -47,11 +54,12 @@ class PricePoint(Model):
 
 
 class Rates(Model):
-    """USD per hour of one instance: the on-demand price of its type, its volume, its public IPv4 address."""
+    """Per hour of one instance: the on-demand price of its type, its volume, its public IPv4 address."""
 
     on_demand: Usd
     volume: Usd
     address: Usd
+    currency: Currency = "USD"
 
     @property
     def worst(self) -> Usd:

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from jobs.model import Model, Usd
+from jobs.money import SYMBOLS, Currency
 from jobs.recipes import RECIPES, Param, Value
 
 LOWEST_BUDGET, HIGHEST_BUDGET = Decimal("0.01"), Decimal(10_000)
@@ -37,10 +38,11 @@ class Problem(Model):
 
 
 class Limits(Model):
-    """The most a run may cost (USD) and last (seconds from its first launch)."""
+    """The most a run may cost (in `currency`) and last (seconds from its first launch)."""
 
     budget: Usd
     time_s: int
+    currency: Currency = "USD"
 
 
 class JobSpec(Model):
@@ -101,19 +103,36 @@ def read_value(param: Param, text: str) -> Value | Problem:
     return int(number) if param.kind == "int" else float(number)
 
 
-def read_budget(text: str, low: Decimal = LOWEST_BUDGET, high: Decimal = HIGHEST_BUDGET) -> Decimal | Problem:
-    """An amount of USD: `$5`, `5`, `5.50`, `5usd`; or what is wrong with it."""
-    facts = {"key": "budget", "value": text, "example": "budget=$5"}
-    plain = re.sub(r"(?i)^(us)?\$|usd$|美元$|\$$", "", text.strip()).strip()
-    if re.search(r"[¥￥€£]|cny|rmb|元|eur", plain, re.IGNORECASE):
+_OWN = {
+    "USD": re.compile(r"(?i)^(us)?\$|usd$|美元$|\$$"),
+    "CNY": re.compile(r"(?i)^(cny|rmb)?[¥￥]?|(cny|rmb|元|人民币)$"),
+}
+_FOREIGN = {
+    "USD": re.compile(r"(?i)[¥￥€£]|cny|rmb|元|人民币|eur"),
+    "CNY": re.compile(r"(?i)[$€£]|usd|美元|eur"),
+}
+
+
+def read_budget(
+    text: str, currency: Currency, low: Decimal = LOWEST_BUDGET, high: Decimal = HIGHEST_BUDGET
+) -> Decimal | Problem:
+    """An amount in the deployment's currency: `$5`, `5`, `5.50`, `5usd`; in China `¥30`, `30元`; or what is wrong.
+
+    An amount in another currency is refused, never converted."""
+    symbol = SYMBOLS[currency]
+    facts = {"key": "budget", "value": text, "example": f"budget={symbol}5", "currency": currency}
+    if currency == "CNY" and _FOREIGN[currency].search(text):
+        return Problem(code="other_currency", facts=facts)
+    plain = _OWN[currency].sub("", text.strip()).strip()
+    if _FOREIGN[currency].search(plain):
         return Problem(code="other_currency", facts=facts)
     amount = _number(plain)
     if amount is None:
         return Problem(code="not_money", facts=facts)
     if amount < low:
-        return Problem(code="too_low", facts=facts | {"bound": f"${low:f}"})
+        return Problem(code="too_low", facts=facts | {"bound": f"{symbol}{low:f}"})
     if amount > high:
-        return Problem(code="too_high", facts=facts | {"bound": f"${high:f}"})
+        return Problem(code="too_high", facts=facts | {"bound": f"{symbol}{high:f}"})
     if amount != amount.quantize(Decimal("0.0001")):
         return Problem(code="not_money", facts=facts)
     return amount

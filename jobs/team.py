@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
 
 from jobs.job import Job
-from jobs.model import Model, Usd
-from jobs.money import ZERO, month_of, next_month, seconds, stored
+from jobs.model import Model, Usd, UtcTime
+from jobs.money import ZERO, Currency, month_of, next_month, seconds, stored
 
 
 class Ledger(Model):
@@ -48,9 +49,10 @@ def entries(old: Job | None, new: Job) -> list[Entry]:
 
 
 class Month(Model):
-    """The month as people see it (USD). `free` is what new runs can still reserve."""
+    """The month as people see it. `free` is what new runs can still reserve."""
 
     month: str
+    currency: Currency
     cap: Usd
     spent: Usd
     reserved: Usd
@@ -59,7 +61,7 @@ class Month(Model):
     forecast: Usd
 
 
-def month_report(ledger: Ledger, cap: Usd, live: Iterable[Job], now: datetime) -> Month:
+def month_report(ledger: Ledger, cap: Usd, live: Iterable[Job], now: datetime, currency: Currency) -> Month:
     """The ledger and what the live jobs have spent by now."""
     people = dict(ledger.people)
     spent = ledger.settled
@@ -73,7 +75,66 @@ def month_report(ledger: Ledger, cap: Usd, live: Iterable[Job], now: datetime) -
     whole, gone = seconds(next_month(start) - start), seconds(now - start)
     forecast = spent * whole / gone if month_of(now) == ledger.month and gone > 0 else spent
     return Month(
-        month=ledger.month, cap=cap, spent=stored(spent), reserved=max(ZERO, stored(ledger.committed - spent)),
-        free=max(ZERO, cap - ledger.committed), people={k: stored(v) for k, v in people.items() if v},
+        month=ledger.month,
+        currency=currency,
+        cap=cap,
+        spent=stored(spent),
+        reserved=max(ZERO, stored(ledger.committed - spent)),
+        free=max(ZERO, cap - ledger.committed),
+        people={k: stored(v) for k, v in people.items() if v},
         forecast=stored(forecast),
-    )  # fmt: skip
+    )
+
+
+class MonthAlert(Model):
+    """A share of the team's month was reached. `job`: the run in whose thread it is told, if there is one."""
+
+    percent: Literal[50, 80, 100]
+    at: UtcTime
+    spent: Usd
+    cap: Usd
+    currency: Currency
+    job: str | None
+    owner: str | None
+
+
+class MonthAlerts(Model):
+    """What was said of a month. Each share once, ever."""
+
+    month: str
+    alerts: tuple[MonthAlert, ...] = ()
+
+
+ALMOST_ALL = Decimal("0.995")
+"""Margins keep a month's spend a little below its cap: this share of it counts as all."""
+
+
+def with_month_alert(known: MonthAlerts, report: Month, live: Iterable[Job], now: datetime) -> MonthAlerts:
+    """`known` with an alert for the share of the month that is newly reached; of several only the highest.
+
+    It is told in the thread of the live run that has spent the most this month."""
+    told = max((alert.percent for alert in known.alerts), default=0)
+    due: Literal[50, 80, 100] | None = None
+    if report.cap <= 0 or report.spent <= 0:
+        return known
+    if report.spent >= report.cap * ALMOST_ALL:
+        due = 100
+    elif report.spent * 100 >= report.cap * 80:
+        due = 80
+    elif report.spent * 100 >= report.cap * 50:
+        due = 50
+    if due is None or due <= told:
+        return known
+    spenders = [job for job in live if not job.state.is_end and job.spent > 0]
+    most = max(spenders, key=lambda job: (job.spent, job.id), default=None)
+    alert = MonthAlert(
+        percent=due,
+        at=now,
+        spent=report.spent,
+        cap=report.cap,
+        currency=report.currency,
+        job=most.id if most else None,
+        owner=most.owner.id if most else None,
+    )
+    changed: MonthAlerts = known.with_(alerts=(*known.alerts, alert))
+    return changed

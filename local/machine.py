@@ -16,7 +16,7 @@ from types import FrameType
 
 from local.places import ROOT, TRAINER_PYTHON
 
-SHUTDOWN_S = 6
+SHUTDOWN_S = 2
 """How long a stopping trainer may take to save; systemd's TimeoutStopSec on a real instance."""
 
 

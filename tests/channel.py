@@ -35,7 +35,7 @@ def start(stack: Stack, text: str, user: str = "U0ADA") -> str:
 
 def message(stack: Stack, job: str) -> dict[str, Any] | None:
     """The card's message."""
-    found = [m for m in stack.channel()["messages"] if m["blocks"] and f"`{job}`" in m["text"]]
+    found = [m for m in stack.channel()["messages"] if m["blocks"] and not m["thread_ts"] and f"`{job}`" in m["text"]]
     assert len(found) <= 1, "one card per run"
     return found[0] if found else None
 

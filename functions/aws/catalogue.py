@@ -23,8 +23,8 @@ OTHER_REGIONS = Decimal("1.8")
 
 
 def on_demand(instance_type: str, region: str) -> Decimal | None:
-    """USD per hour, or None for a type that is not in the list."""
-    price = US_EAST_1.get(instance_type)
+    """USD per hour, or None for a type that is not in the list, and in China, where prices are in another currency."""
+    price = None if region.startswith("cn-") else US_EAST_1.get(instance_type)
     if price is None or region == "us-east-1":
         return price
     return price * OTHER_REGIONS

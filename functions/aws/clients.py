@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 CONFIG = Config(connect_timeout=3, read_timeout=20, retries={"mode": "standard", "max_attempts": 4})
-PRICE_LIST_REGION = "us-east-1"
-"""The Price List API serves from a few regions only, for all of them."""
+ONCE = Config(connect_timeout=3, read_timeout=20, retries={"mode": "standard", "max_attempts": 1})
+"""No capacity is an HTTP 500, which the SDK would try again; for launches the next pool or the next tick does."""
+PRICE_LIST_REGION, PRICE_LIST_REGION_CHINA = "us-east-1", "cn-northwest-1"
+"""The Price List API serves from a few regions only, for all of their partition."""
 
 
 @cache
-def _client(name: str, region: str | None = None) -> Any:
-    return boto3.client(name, region_name=region, config=CONFIG)  # type: ignore[call-overload]
+def _client(name: str, region: str | None = None, config: Config = CONFIG) -> Any:
+    return boto3.client(name, region_name=region, config=config)  # type: ignore[call-overload]
 
 
 def dynamodb() -> DynamoDBClient:
@@ -32,6 +34,11 @@ def dynamodb() -> DynamoDBClient:
 
 def ec2() -> EC2Client:
     client: EC2Client = _client("ec2")
+    return client
+
+
+def ec2_for_launches() -> EC2Client:
+    client: EC2Client = _client("ec2", config=ONCE)
     return client
 
 
@@ -45,6 +52,7 @@ def scheduler() -> EventBridgeSchedulerClient:
     return client
 
 
-def pricing() -> PricingClient:
-    client: PricingClient = _client("pricing", PRICE_LIST_REGION)
+def pricing(region: str) -> PricingClient:
+    home = PRICE_LIST_REGION_CHINA if region.startswith("cn-") else PRICE_LIST_REGION
+    client: PricingClient = _client("pricing", home)
     return client

@@ -55,8 +55,10 @@ class Home(Model):
 class Instances:
     """See ports.Cloud."""
 
-    def __init__(self, client: EC2Client, prices: Prices, home: Home, report_key: str) -> None:
-        self._client, self._prices, self._home, self._report_key = client, prices, home, report_key
+    def __init__(self, client: EC2Client, launcher: EC2Client, prices: Prices, home: Home, report_key: str) -> None:
+        """`launcher`: a client that does not try again by itself."""
+        self._client, self._launcher = client, launcher
+        self._prices, self._home, self._report_key = prices, home, report_key
 
     def quote(self, instance_types: Iterable[str]) -> list[Pool]:
         return self._prices.pools(instance_types, datetime.now(timezone.utc))
@@ -76,7 +78,7 @@ class Instances:
         }  # fmt: skip
         data = user_data(run, home.image, attempt.lease_until, order.deadline, order.warning_s)
         try:
-            answer = self._client.run_instances(
+            answer = self._launcher.run_instances(
                 LaunchTemplate={"LaunchTemplateName": home.launch_template, "Version": "$Default"},
                 InstanceType=attempt.pool.instance_type,  # type: ignore[arg-type]
                 Placement={"AvailabilityZone": attempt.pool.zone},

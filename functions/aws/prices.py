@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from functions.aws import catalogue
 from functions.aws.table import Table
 from jobs.messages import Pool, PriceSpan
-from jobs.money import PricePoint, Rates, stored
+from jobs.money import PricePoint, Rates, currency_of, stored
 
 if TYPE_CHECKING:
     from mypy_boto3_ec2 import EC2Client
@@ -42,13 +42,19 @@ class Prices:
         self._ec2, self._pricing, self._table, self._region = ec2, pricing, table, region
         self._volume = stored(volume_gb * volume_usd_per_gb_month / HOURS_OF_SHORTEST_MONTH)
         self._address, self._lag = address_usd_per_hour, timedelta(seconds=lag_s)
+        self._currency = currency_of(region)
 
     def rates(self, instance_type: str) -> Rates:
-        """USD per hour. Raises NoPrice."""
-        return Rates(on_demand=self.on_demand(instance_type), volume=self._volume, address=self._address)
+        """Per hour, in the region's currency. Raises NoPrice."""
+        return Rates(
+            on_demand=self.on_demand(instance_type),
+            volume=self._volume,
+            address=self._address,
+            currency=self._currency,
+        )
 
     def on_demand(self, instance_type: str) -> Decimal:
-        """USD per hour; looked up once a day. Raises NoPrice."""
+        """Per hour, in the region's currency; looked up once a day. Raises NoPrice."""
         key = f"on-demand/{self._region}/{instance_type}"
         known = self._table.note(key)
         if known is not None:
@@ -80,7 +86,7 @@ class Prices:
             for text in page["PriceList"]:
                 for offer in json.loads(text)["terms"].get("OnDemand", {}).values():
                     for dimension in offer["priceDimensions"].values():
-                        price = Decimal(dimension["pricePerUnit"].get("USD", "0"))
+                        price = Decimal(dimension["pricePerUnit"].get(self._currency, "0"))
                         if price > 0 and dimension.get("unit") == "Hrs":
                             found.append(price)
         return max(found) if found else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from jobs.messages import MESSAGES, AnyMessage
+from jobs.messages import MAIL, AnyMail
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -27,7 +27,7 @@ class Queue:
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url
 
-    def send(self, *messages: AnyMessage) -> None:
+    def send(self, *messages: AnyMail) -> None:
         """Raises ClientError, or Undelivered when a part of a batch was refused."""
         waiting = iter(messages)
         while batch := list(islice(waiting, BATCH)):
@@ -36,10 +36,10 @@ class Queue:
                 raise Undelivered(answer["Failed"])
 
 
-def _entries(batch: Sequence[AnyMessage]) -> list[SendMessageBatchRequestEntryTypeDef]:
+def _entries(batch: Sequence[AnyMail]) -> list[SendMessageBatchRequestEntryTypeDef]:
     entries: list[SendMessageBatchRequestEntryTypeDef] = []
     for number, message in enumerate(batch):
-        body = MESSAGES.dump_json(message).decode()
+        body = MAIL.dump_json(message).decode()
         entries.append(
             {
                 "Id": str(number),

@@ -1,5 +1,5 @@
 """The one DynamoDB table. Keys: `JOB#<id>`/`JOB` (written by functions/jobs.py), `JOB#<id>`/`TOLD` (by
-functions/notify.py), `MONTH#<month>`/`LEDGER`, `TEAM`/`CAP`, `PRICE#<name>`/`PRICE`."""
+functions/notify.py), `MONTH#<month>`/`LEDGER`, `/ALERTS` and `/TOLD`, `TEAM`/`CAP`, `PRICE#<name>`/`PRICE`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.posting import Told
 from functions.ports import Conflict, NoRoom
 from jobs.job import Job
 from jobs.model import Usd
-from jobs.team import Entry, Ledger
+from jobs.team import Entry, Ledger, MonthAlerts
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -80,14 +80,23 @@ class Table:
         """Set the team's monthly budget. Runs that are already accepted keep what they reserved."""
         self._client.put_item(TableName=self._name, Item=_item({"pk": "TEAM", "sk": "CAP", "usd": usd}))
 
-    def told(self, id: str) -> Told:
-        """What Slack has of a job."""
-        item = self._get(f"JOB#{id}", "TOLD")
+    def month_alerts(self, month: str) -> MonthAlerts:
+        """What was said of a month."""
+        item = self._get(f"MONTH#{month}", "ALERTS")
+        return MonthAlerts.model_validate_json(item["doc"]) if item else MonthAlerts(month=month)
+
+    def save_month_alerts(self, alerts: MonthAlerts) -> None:
+        key = {"pk": f"MONTH#{alerts.month}", "sk": "ALERTS"}
+        self._client.put_item(TableName=self._name, Item=_item({**key, "doc": alerts.model_dump_json()}))
+
+    def told(self, key: str) -> Told:
+        """What Slack has of `JOB#<id>` or `MONTH#<month>`."""
+        item = self._get(key, "TOLD")
         return Told.model_validate_json(item["doc"]) if item else Told()
 
-    def save_told(self, id: str, told: Told) -> None:
+    def save_told(self, key: str, told: Told) -> None:
         self._client.put_item(
-            TableName=self._name, Item=_item({"pk": f"JOB#{id}", "sk": "TOLD", "doc": told.model_dump_json()})
+            TableName=self._name, Item=_item({"pk": key, "sk": "TOLD", "doc": told.model_dump_json()})
         )
 
     def note(self, key: str) -> str | None:

@@ -19,6 +19,7 @@ from functions.ports import Conflict
 from functions.watch import watch
 from jobs.job import Job
 from jobs.messages import (
+    AnyMail,
     AnyMessage,
     Checkpoint,
     ExtendRequested,
@@ -187,8 +188,10 @@ class World:
 
     # The mailbox: one message at a time per job; lost, doubled, late
 
-    def send(self, *messages: AnyMessage) -> None:
+    def send(self, *messages: AnyMail) -> None:
         for message in messages:
+            if message.kind == "month_spent":
+                continue
             if self.chance.hits("lost") and message.kind != "submit":
                 continue
             delay = self.chance.between(0.1, 2)

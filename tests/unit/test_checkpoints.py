@@ -109,3 +109,13 @@ def test_a_crash_while_saving_leaves_the_one_before(tmp_path: Path, fails_at: st
     found = checkpoints(tmp_path).newest()
     assert found is not None
     assert found[0].step == 10
+
+
+def test_a_save_that_failed_does_not_stop_the_next(tmp_path: Path) -> None:
+    bucket = Failing(tmp_path / "bucket", "file")
+    (tmp_path / "scratch").mkdir()
+    kept = Checkpoints(bucket, "jobs/a/checkpoints", tmp_path / "scratch", write, read)
+    kept.save({"step": 10}, 10, 0, None, lambda _: None)
+    bucket.fails_at = ""
+    save(kept, 20)
+    assert [e.step for e in kept.entries()] == [20]

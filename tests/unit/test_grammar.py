@@ -108,23 +108,40 @@ def test_links_and_entities_as_slack_sends_them() -> None:
 @given(st.text(max_size=60))
 def test_anything_typed_is_answered(text: str) -> None:
     for parse in (parse_jobs, parse_budget):
-        assert parse(text).kind
+        assert parse(text, "USD").kind
     assert parse_train(text, DEFAULTS).kind
     assert parse_train("ernie-cls " + text, DEFAULTS).kind
 
 
 def test_jobs() -> None:
-    assert parse_jobs("stop ABCDEFGH") == Stop(job="abcdefgh")
-    assert parse_jobs("extend abcdefgh budget=+$2 time=+1h") == Extend(job="abcdefgh", budget=Decimal(2), time_s=3600)
-    assert parse_jobs("").kind == "list"
-    wrong = parse_jobs("stpo abcdefgh")
+    assert parse_jobs("stop ABCDEFGH", "USD") == Stop(job="abcdefgh")
+    assert parse_jobs("extend abcdefgh budget=+$2 time=+1h", "USD") == Extend(
+        job="abcdefgh", budget=Decimal(2), time_s=3600
+    )
+    assert parse_jobs("", "USD").kind == "list"
+    wrong = parse_jobs("stpo abcdefgh", "USD")
     assert isinstance(wrong, Wrong)
     assert wrong.problems[0].facts["nearest"] == "stop"
-    assert parse_jobs("extend abcdefgh").kind == "wrong"
+    assert parse_jobs("extend abcdefgh", "USD").kind == "wrong"
 
 
 def test_budget() -> None:
-    assert parse_budget("set $500") == SetBudget(cap=Decimal(500))
-    assert parse_budget("设置 500").kind == "set_budget"
-    assert parse_budget("").kind == "budget"
-    assert parse_budget("set lots").kind == "wrong"
+    assert parse_budget("set $500", "USD") == SetBudget(cap=Decimal(500))
+    assert parse_budget("设置 500", "USD").kind == "set_budget"
+    assert parse_budget("", "USD").kind == "budget"
+    assert parse_budget("set lots", "USD").kind == "wrong"
+
+
+@pytest.mark.parametrize("text", ["¥30", "￥30", "30元", "30", "cny30", "30rmb", "３０元"])
+def test_budgets_of_a_deployment_in_china_are_in_yuan(text: str) -> None:
+    parsed = parse_train(f"ernie-cls 预算={text}", DEFAULTS.with_(currency="CNY"))
+    assert isinstance(parsed, Train), parsed
+    assert parsed.spec.limits.budget == Decimal(30)
+    assert parsed.spec.limits.currency == "CNY"
+
+
+@pytest.mark.parametrize("text", ["$30", "30usd", "30美元"])
+def test_dollars_are_not_taken_for_yuan(text: str) -> None:
+    parsed = parse_train(f"ernie-cls budget={text}", DEFAULTS.with_(currency="CNY"))
+    assert isinstance(parsed, Wrong)
+    assert [p.code for p in parsed.problems] == ["other_currency"]

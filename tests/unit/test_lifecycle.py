@@ -405,3 +405,11 @@ def test_an_end_stays_an_end(state: State) -> None:
         job, effects = step(job, message, after(500))
         assert must(job).state is state
         assert not any(isinstance(e, Launch | Quote) for e in effects)
+
+
+def test_prices_in_another_currency_launch_nothing() -> None:
+    yuan = POOL.with_(rates=POOL.rates.with_(currency="CNY"))
+    job, effects = step(queued(), Quoted(job=ID, pools=(yuan,)), NOW)
+    assert must(job).state is State.FAILED
+    assert must(job).why.code == "two_currencies"
+    assert effects == ()

@@ -88,8 +88,14 @@ def test_the_months_add_up(points: list[PricePoint], lived: int) -> None:
     [("1.5", "$1.50"), ("0.00411", "$0.0042"), ("0", "$0.00"), ("12.3456", "$12.3456"), ("100", "$100.00")],
 )
 def test_shown(amount: str, text: str) -> None:
-    assert money.shown(Decimal(amount)) == text
+    assert money.shown(Decimal(amount), "USD") == text
 
 
 def test_stored_rounds_up() -> None:
     assert money.stored(Decimal("0.00001")) == Decimal("0.0001")
+
+
+def test_the_china_partition_bills_in_yuan() -> None:
+    assert money.currency_of("cn-northwest-1") == "CNY"
+    assert money.currency_of("ap-east-1") == "USD"
+    assert money.shown(Decimal("3.2"), "CNY") == "¥3.20"

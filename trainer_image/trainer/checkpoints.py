@@ -69,8 +69,11 @@ class Checkpoints:
 
     def save(self, state: Any, step: int, epoch: int, score: float | None, saved: Callable[[Entry], None]) -> None:
         """Write `state` (already a copy in host memory) in the background, then call `saved`. Waits for the save
-        before it. Raises what that one failed with."""
-        self.wait()
+        before it; that it failed is no reason to stop training: this one tries again."""
+        try:
+            self.wait()
+        except Exception as error:
+            print(f"a checkpoint could not be saved, going on: {error}", file=sys.stderr)
         self._thread = threading.Thread(target=self._guarded, args=(state, step, epoch, score, saved))
         self._thread.start()
 
