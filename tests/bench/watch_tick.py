@@ -95,7 +95,7 @@ def live_jobs(count: int) -> list[Job]:
 
 
 def measure(count: int) -> dict[str, float]:
-    """One tick after a first one, which fills the price cache."""
+    """The fastest of three ticks after a first one, which fills the price cache."""
     client: Any = Memory(live_jobs(count))
     table = Table(client, "t", Decimal(100))
     prices = Prices(client, client, table, "us-east-1", 100, Decimal("0.08"), Decimal("0.005"), 300)
@@ -103,10 +103,13 @@ def measure(count: int) -> dict[str, float]:
     instances = Instances(client, client, prices, home, "k" * 32)
     mailbox = Queue(client, "q")
     watch(table, instances, prices, mailbox, after(600))
-    client.calls.clear()
-    began = time.perf_counter()
-    watch(table, instances, prices, mailbox, after(660))
-    took = time.perf_counter() - began
+    times = []
+    for round_ in range(1, 4):
+        client.calls.clear()
+        began = time.perf_counter()
+        watch(table, instances, prices, mailbox, after(600 + 60 * round_))
+        times.append(time.perf_counter() - began)
+    took = min(times)
     ec2 = client.calls["describe_instances"] + client.calls["describe_spot_price_history"]
     return {
         "live_jobs": count,

@@ -97,6 +97,18 @@ class Failing(Folder):
         super().put_bytes(key, data)
 
 
+class FailsOnce(Folder):
+    """A bucket that cannot be reached the first time."""
+
+    failed = False
+
+    def put_file(self, key: str, path: Path) -> None:
+        if not self.failed:
+            self.failed = True
+            raise ConnectionError(key)
+        super().put_file(key, path)
+
+
 @pytest.mark.parametrize("fails_at", ["file", "pointer"])
 def test_a_crash_while_saving_leaves_the_one_before(tmp_path: Path, fails_at: str) -> None:
     save(checkpoints(tmp_path), 10)
@@ -112,10 +124,8 @@ def test_a_crash_while_saving_leaves_the_one_before(tmp_path: Path, fails_at: st
 
 
 def test_a_save_that_failed_does_not_stop_the_next(tmp_path: Path) -> None:
-    bucket = Failing(tmp_path / "bucket", "file")
     (tmp_path / "scratch").mkdir()
-    kept = Checkpoints(bucket, "jobs/a/checkpoints", tmp_path / "scratch", write, read)
+    kept = Checkpoints(FailsOnce(tmp_path / "bucket"), "jobs/a/checkpoints", tmp_path / "scratch", write, read)
     kept.save({"step": 10}, 10, 0, None, lambda _: None)
-    bucket.fails_at = ""
     save(kept, 20)
     assert [e.step for e in kept.entries()] == [20]

@@ -72,7 +72,7 @@ class Checkpoints:
         before it; that it failed is no reason to stop training: this one tries again."""
         try:
             self.wait()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  (whatever the storage raised)
             print(f"a checkpoint could not be saved, going on: {error}", file=sys.stderr)
         self._thread = threading.Thread(target=self._guarded, args=(state, step, epoch, score, saved))
         self._thread.start()
