@@ -48,7 +48,8 @@ def _handle(record: DynamoDBRecord) -> None:
 def _gap_s() -> float:
     """Each live card gets its share of the workspace's updates."""
     if time.monotonic() - _live["at"] > COUNTED_FOR_S:
-        _live.update(count=max(1, sum(1 for _ in wiring.table().live())), at=time.monotonic())
+        running = sum(not job.state.is_end for job in wiring.table().live())
+        _live.update(count=max(1, running), at=time.monotonic())
     return 60 * _live["count"] / UPDATES_PER_MINUTE
 
 

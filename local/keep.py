@@ -9,10 +9,12 @@ from typing import Any
 
 import boto3
 
+from jobs.job import ENDS
 from local.deploy import Deployed
 from local.places import KEPT
 
 PREFIX = "jobs/"
+_ENDS = {state.value for state in ENDS}
 
 
 def save(session: boto3.Session, deployed: Deployed, folder: Path = KEPT) -> None:
@@ -40,7 +42,7 @@ def restore(session: boto3.Session, deployed: Deployed, folder: Path = KEPT) -> 
         return
     client: Any = session.client("dynamodb")
     for item in json.loads(table.read_text()):
-        if "live" not in item:
+        if item["sk"]["S"] != "JOB" or item["state"]["S"] in _ENDS:
             client.put_item(TableName=deployed.table, Item=item)
     s3 = session.client("s3")
     for path in (folder / "objects").rglob("*"):

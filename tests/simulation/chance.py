@@ -20,6 +20,8 @@ class Likelihoods:
     ec2_error: float = 0.01
     lost_answer: float = 0.03
     """RunInstances succeeds, but its answer is lost."""
+    long_unseen: float = 0.05
+    """DescribeInstances does not show a new instance for minutes."""
     no_capacity: float = 0.06
     no_quota: float = 0.01
     table_error: float = 0.002

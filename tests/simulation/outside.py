@@ -160,7 +160,7 @@ class Ec2:
         now = world.now()
         machine = Machine(
             id=f"i-{len(self.machines):06d}", job=job.id, attempt=attempt.number, pool=attempt.pool_name,
-            rates=attempt.pool.rates, launched=now, visible=now + timedelta(seconds=world.chance.between(0, 60)),
+            rates=attempt.pool.rates, launched=now, visible=now + timedelta(seconds=world.chance.between(0, 240 if world.chance.hits("long_unseen") else 60)),
             lease=attempt.lease_until, deadline=order.deadline, skew_s=world.chance.between(-30, 30),
             warning_s=order.warning_s,
         )  # fmt: skip

@@ -14,11 +14,11 @@ from tests.simulation.world import World
 ENDERS = ("guard", "schedule", "step_terminates", "sweep")
 
 
-def play(seeds: range, switches: Switches) -> tuple[Outcome, int]:
+def play(seeds: range, switches: Switches, likelihoods: Likelihoods | None = None) -> tuple[Outcome, int]:
     """Many worlds; the sum of their outcomes, and how many second instances of an attempt there were."""
     total, strays = Outcome(), 0
     for seed in seeds:
-        world = World(seed, 20, switches=switches)
+        world = World(seed, 20, switches=switches, likelihoods=likelihoods or Likelihoods())
         world.run()
         total.add(judge(world))
         strays += sum(a.stray for job in world.table.jobs.values() for a in job.attempts)
@@ -80,7 +80,7 @@ def test_the_guard_alone_is_enough() -> None:
 
 def test_without_any_ender_it_fails() -> None:
     """The simulation can fail."""
-    outcome, _ = play(range(3), Switches(guard=False, schedule=False, step_terminates=False, sweep=False))
+    outcome, _ = play(range(8), Switches(guard=False, schedule=False, step_terminates=False, sweep=False))
     assert outcome.max_overshoot_usd > 1
     assert outcome.orphan_instance_seconds > 0
 
@@ -91,7 +91,8 @@ def test_without_the_reservation_a_month_is_overshot() -> None:
 
 
 def test_without_idempotent_launches_second_instances_are_ended_within_the_budget() -> None:
-    outcome, strays = play(range(30), Switches(idempotent_launch=False))
+    bad_network = Likelihoods(lost_answer=0.5, ec2_error=0.1, lost=0.1)
+    outcome, strays = play(range(30), Switches(idempotent_launch=False), bad_network)
     assert strays > 0, "lost answers do start second instances then"
     assert outcome.faults() == {}
 
