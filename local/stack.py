@@ -15,6 +15,7 @@ from typing import Any
 
 import boto3
 import httpx
+import psutil
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from local import account, keep, leftovers
@@ -102,10 +103,11 @@ class Stack:
             self.end(name)
 
     def end(self, name: str) -> None:
-        """End a server: close its lifeline; kill it if it does not go."""
+        """End a server and what it started: close its lifeline; kill what does not go."""
         process = self.servers.pop(name, None)
         if process is None:
             return
+        children = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
         assert process.stdin is not None
         process.stdin.close()
         try:
@@ -113,6 +115,8 @@ class Stack:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        for child in psutil.wait_procs(children, timeout=GOODBYE_S)[1]:
+            child.kill()
 
     def _endpoint_session(self) -> Any:
         """A session whose clients go to the emulated account."""
