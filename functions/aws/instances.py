@@ -29,9 +29,10 @@ DEPLOYMENT, JOB, ATTEMPT = "paddock-deployment", "paddock-job", "paddock-attempt
 LEASE, DEADLINE = "paddock-lease", "paddock-deadline"
 PAGE = 1000
 
+# MissingInput: the account has no default subnet in this zone, but may have one in another.
 _CAPACITY = {
     "InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientHostCapacity", "Unsupported",
-    "SpotMaxPriceTooLow", "InsufficientFreeAddressesInSubnet",
+    "SpotMaxPriceTooLow", "InsufficientFreeAddressesInSubnet", "MissingInput",
 }  # fmt: skip
 _QUOTA = {
     "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "InstanceLimitExceeded", "SpotInstanceCountLimitExceeded",

@@ -92,13 +92,20 @@ class Prices:
         return max(found) if found else None
 
     def pools(self, instance_types: Iterable[str], now: datetime) -> list[Pool]:
-        """Every zone that sells these types as spot, at its price now."""
+        """Every zone that sells these types as spot, at its price now; without types whose on-demand price nobody knows."""
         spans = self.history(instance_types, now, now)
-        rates = {kind: self.rates(kind) for kind in {name.partition("/")[0] for name in spans}}
+        rates: dict[str, Rates] = {}
+        for kind in {name.partition("/")[0] for name in spans}:
+            try:
+                rates[kind] = self.rates(kind)
+            except NoPrice:
+                logger.warning("no on-demand price is known, so no budget can be promised", extra={"type": kind})
         pools = []
         for name, span in spans.items():
             kind, _, zone = name.partition("/")
-            pools.append(Pool(instance_type=kind, zone=zone, spot=span.points[-1].usd_per_hour, rates=rates[kind]))
+            if kind in rates:
+                price = span.points[-1].usd_per_hour
+                pools.append(Pool(instance_type=kind, zone=zone, spot=price, rates=rates[kind]))
         return pools
 
     def history(self, instance_types: Iterable[str], since: datetime, now: datetime) -> dict[str, PriceSpan]:

@@ -7,6 +7,8 @@ import os
 import signal
 from decimal import Decimal
 
+import pytest
+
 from jobs.job import Job
 from local.stack import Stack
 from tests.channel import ask, card_says, start, state_is, thread
@@ -79,13 +81,22 @@ def test_time_and_budget_end_runs_that_others_go_on_from(stack: Stack) -> None:
 def test_stop_ends_the_process_within_ten_seconds(stack: Stack) -> None:
     job = start(stack, "/train ernie-cls epochs=500 samples=640")
     card_says(stack, job, "checkpoint at step")
-    pid = trainer_pid(stack, stack.instances()[0])
+    [instance] = stack.instances()
+    pid = trainer_pid(stack, instance)
+    schedules = stack.client("scheduler")
+    schedule = schedules.get_schedule(Name=instance, GroupName="paddock-leases")
+    assert schedule["Target"]["Arn"] == "arn:aws:scheduler:::aws-sdk:ec2:terminateInstances"
+    assert json.loads(schedule["Target"]["Input"]) == {"InstanceIds": [instance]}
+    lease = job_of(stack, job).attempts[0].lease_until
+    assert schedule["ScheduleExpression"] == f"at({lease:%Y-%m-%dT%H:%M:%S})"
     answer = ask(stack, f"/jobs stop {job}", user="U0LIN")
     assert "Stopping" in answer
     until(lambda: not alive(pid), timeout_s=10)
     text = state_is(stack, job, "stopped")
     assert "<@U0LIN>" in text
     assert "already over" in ask(stack, f"/jobs stop {job}")
+    with pytest.raises(schedules.exceptions.ResourceNotFoundException):
+        schedules.get_schedule(Name=instance, GroupName="paddock-leases")
 
 
 def test_a_killed_trainer_goes_on_from_its_checkpoint(stack: Stack) -> None:

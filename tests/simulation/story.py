@@ -41,7 +41,7 @@ def tell(seed: int, jobs: int, switches: Switches | None = None) -> str:
     world = World(seed, jobs, switches=switches, likelihoods=likelihoods, story=story)
     world.run()
     wrong = judge(world).faults()
-    replay = f"python -m tests.simulation --world {seed} --runs {jobs}"
+    replay = f".paddock/env/bin/python -m tests.simulation --world {seed} --runs {jobs}"
     if silenced:
         replay += f" --without {','.join(silenced)}"
     shown = story if len(story) <= LONGEST else [*story[: LONGEST // 2], "…", *story[-LONGEST // 2 :]]

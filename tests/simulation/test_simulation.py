@@ -101,7 +101,7 @@ def test_a_failing_world_tells_its_story() -> None:
     off = Switches(guard=False, schedule=False, step_terminates=False, sweep=False)
     story = tell(0, 4, off)
     assert "starts in" in story
-    assert "again: python -m tests.simulation --world 0" in story
+    assert "again: .paddock/env/bin/python -m tests.simulation --world 0" in story
 
 
 def test_the_die_is_the_seed_s() -> None:

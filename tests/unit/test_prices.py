@@ -144,3 +144,10 @@ def test_a_volume_is_never_under_counted() -> None:
     """EBS bills a month's share of its real hours; the shortest month has the dearest hour."""
     rates = prices(Api(), Api(offer("USD", "0.5")))[0].rates("g4dn.xlarge")
     assert rates.volume >= Decimal(100) * Decimal("0.08") / (28 * 24)
+
+
+def test_a_type_without_a_price_does_not_hide_the_others() -> None:
+    mystery = {**entry(-3000, "0.2"), "InstanceType": "x9.mystery"}
+    ec2 = Api({"SpotPriceHistory": [entry(-3000, "0.1"), mystery]})
+    pools = prices(ec2, lag_s=0)[0].pools(["g4dn.xlarge", "x9.mystery"], NOW)
+    assert [pool.instance_type for pool in pools] == ["g4dn.xlarge"]

@@ -52,15 +52,17 @@ def _is_final(error: Exception) -> bool:
 
 def run(spec: "RunSpec", reporter: "Reporter", scratch: Path) -> int:  # noqa: F821, UP037
     """Resume from the newest whole checkpoint, train, say how it went."""
+    from jobs.recipes import RECIPES
     from trainer_image.trainer import ernie_cls
     from trainer_image.trainer.checkpoints import Checkpoints
     from trainer_image.trainer.storage import Bucket
 
     recipes = {"ernie-cls": ernie_cls}
     recipe = recipes[spec.recipe]
+    params = {p.name: p.default for p in RECIPES[spec.recipe].params} | spec.params
     bucket = Bucket(spec.bucket, spec.region)
     own = Checkpoints(bucket, spec.checkpoints, scratch, recipe.write, recipe.read)
-    training = recipe.Run(spec.params, scratch, _told.is_set, reporter)
+    training = recipe.Run(params, scratch, _told.is_set, reporter)
     found = own.newest()
     if found is None and spec.resume_from:
         found = Checkpoints(bucket, spec.resume_from, scratch, recipe.write, recipe.read).newest()
