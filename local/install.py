@@ -35,20 +35,27 @@ def version_of(python: str) -> "tuple[int, int] | None":
         return None
 
 
-def find_python(name: str) -> str:
-    """A Python that fits, the preferred version first. Exits with what would fit."""
-    here = [sys.executable, *(p for p in (shutil.which("python3"), shutil.which("python")) if p)]
-    candidates = {python: version_of(python) for python in here}
-    for version in FITS[name]:
-        path = shutil.which(f"python{version[0]}.{version[1]}")
-        if path and version_of(path) == version:
-            return path
-        for python, has in candidates.items():
-            if has == version:
-                return python
+def candidates() -> "dict[str, tuple[int, int]]":
+    """The Pythons of this machine that run, with their versions: this one, those on PATH, also by version."""
+    names = ["python3", "python", *(f"python3.{minor}" for minor in range(10, 16))]
+    paths = [sys.executable, *(path for path in map(shutil.which, names) if path)]
+    return {path: version for path in paths if (version := version_of(path))}
+
+
+def choose(name: str, found: "dict[str, tuple[int, int]]") -> "str | None":
+    """The Python for an environment, the preferred version first; None if none fits."""
+    for wanted in FITS[name]:
+        for path, version in found.items():
+            if version == wanted:
+                return path
+    return None
+
+
+def nothing_fits(name: str, found: "dict[str, tuple[int, int]]") -> str:
+    """What to tell somebody whose machine has no fitting Python."""
     wanted = " or ".join(f"{a}.{b}" for a, b in sorted(FITS[name]))
-    have = ", ".join(sorted({f"{v[0]}.{v[1]}" for v in candidates.values() if v})) or "none"
-    sys.exit(
+    have = ", ".join(f"{a}.{b}" for a, b in sorted(set(found.values()))) or "none"
+    return (
         f"Paddock: nothing was installed. The {name} environment needs Python {wanted}; this machine has {have}.\n"
         f"{WHY[name]} Install one of these beside yours (it is looked up as python3.X on PATH) and run make again."
     )
@@ -111,7 +118,10 @@ def main(name: str) -> None:
     wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted and (folder / "bin" / "python").exists():
         return
-    python = find_python(name)
+    found = candidates()
+    python = choose(name, found)
+    if python is None:
+        sys.exit(nothing_fits(name, found))
     HOME.mkdir(parents=True, exist_ok=True)
     uv = installer(python)
     began = time.monotonic()
