@@ -92,7 +92,7 @@ class Prices:
         return max(found) if found else None
 
     def pools(self, instance_types: Iterable[str], now: datetime) -> list[Pool]:
-        """Every zone that sells these types as spot, at its price now. Types without an on-demand price are left out."""
+        """Every zone that sells these types as spot, at its price now; not types without an on-demand price."""
         spans = self.history(instance_types, now, now)
         rates: dict[str, Rates] = {}
         for kind in {name.partition("/")[0] for name in spans}:
