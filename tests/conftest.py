@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 
 import pytest
 import uvicorn
+from hypothesis import settings
 from slack_sdk import WebClient
 
 from local.places import free_port
@@ -15,6 +17,11 @@ from local.stack import Stack, local_stack
 from tests.waiting import until
 
 TOKEN = "xoxb-for-tests"
+
+# The same examples each time, so that a red test is a change's; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(scope="session")

@@ -52,8 +52,9 @@ def test_three_epochs_are_trained_for_real(stack: Stack) -> None:
 
 def test_time_and_budget_end_runs_that_others_go_on_from(stack: Stack) -> None:
     stack.control("ec2", "market", share="1")
-    by_budget = start(stack, "/train ernie-cls epochs=500 samples=640 budget=$0.01", user="U0LIN")
     by_time = start(stack, "/train ernie-cls epochs=500 samples=640 time=30s")
+    card_says(stack, by_time, "checkpoint at step")
+    by_budget = start(stack, "/train ernie-cls epochs=500 samples=640 budget=$0.01", user="U0LIN")
     text = state_is(stack, by_time, "out of time")
     assert "The time limit of 30s is reached" in text
     timed = job_of(stack, by_time)
@@ -122,3 +123,21 @@ def test_an_interruption_with_notice_saves_first(stack: Stack) -> None:
     stack.press("stop", job)
     state_is(stack, job, "stopped")
     assert job_of(stack, job).attempts[0].notice_at is not None
+
+
+def test_logs_name_job_and_attempt_and_hold_no_secret(stack: Stack) -> None:
+    """After all the runs above: Powertools lines of the jobs function, and every line of every function."""
+    logs = stack.client("logs")
+    lines: list[str] = []
+    ours: list[dict[str, object]] = []
+    for group in logs.describe_log_groups()["logGroups"]:
+        for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group["logGroupName"]):
+            for event in page["events"]:
+                lines.append(event["message"])
+                if "JobsFunction" in group["logGroupName"] and event["message"].startswith("{"):
+                    ours.append(json.loads(event["message"]))
+    assert ours, "the jobs function logs"
+    assert [line for line in ours if not {"job", "attempt"} <= line.keys()] == []
+    said = "\n".join(lines) + json.dumps(stack.channel())
+    for secret in (stack.keys.slack_bot_token, stack.keys.slack_signing_secret, stack.keys.report_key):
+        assert secret not in said

@@ -18,7 +18,7 @@ from jobs.job import Job
 from jobs.messages import Pool, PriceSpan, SeenInstance, Tick
 from jobs.money import PricePoint, Rates
 from jobs.pricing import prices_needed
-from jobs.team import Entry
+from jobs.team import Entry, Ledger, MonthAlerts
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -252,7 +252,8 @@ class Table:
 
     def __init__(self, world: World, cap: Decimal) -> None:
         self._world = world
-        self.cap = cap
+        self.limit = cap
+        self.alerts: dict[str, MonthAlerts] = {}
         self.jobs: dict[str, Job] = {}
         self.committed: dict[str, Decimal] = {}
         self.settled: dict[str, Decimal] = {}
@@ -271,8 +272,8 @@ class Table:
         if enforce and self._world.switches.reservation:
             for entry in moved:
                 held = self.committed.get(entry.month, Decimal(0))
-                if entry.committed > 0 and held + entry.committed > self.cap:
-                    raise NoRoom(entry.month, max(Decimal(0), self.cap - held), self.cap)
+                if entry.committed > 0 and held + entry.committed > self.limit:
+                    raise NoRoom(entry.month, max(Decimal(0), self.limit - held), self.limit)
         for entry in moved:
             self.committed[entry.month] = self.committed.get(entry.month, Decimal(0)) + entry.committed
             self.settled[entry.month] = self.settled.get(entry.month, Decimal(0)) + entry.settled
@@ -283,6 +284,26 @@ class Table:
         else:
             self._live[job.id] = job
         self._world.saved(had, job)
+        self._world.call()
+
+    def ledger(self, month: str) -> Ledger:
+        self._trouble()
+        nothing = Decimal(0)
+        return Ledger(
+            month=month, committed=self.committed.get(month, nothing), settled=self.settled.get(month, nothing)
+        )
+
+    def cap(self) -> Decimal:
+        return self.limit
+
+    def month_alerts(self, month: str) -> MonthAlerts:
+        self._trouble()
+        return self.alerts.get(month, MonthAlerts(month=month))
+
+    def save_month_alerts(self, alerts: MonthAlerts) -> None:
+        self._trouble()
+        self.alerts[alerts.month] = alerts
+        self._world.month_saved(alerts.month)
         self._world.call()
 
     def live(self) -> Iterator[Job]:
@@ -308,8 +329,7 @@ class Slack:
         id = asked["client_msg_id"]
         if id not in self.posted:
             self.posted[id] = f"{len(self.posted)}.0"
-            if asked.get("thread_ts"):
-                self.texts.append((asked["thread_ts"], asked["text"]))
+            self.texts.append((asked.get("thread_ts") or "", asked["text"]))
         self._world.call()
         return {"ts": self.posted[id]}
 

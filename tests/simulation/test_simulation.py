@@ -41,7 +41,7 @@ def test_the_guarantee_holds(seed: int) -> None:
     assert judge(world).faults() == {}, tell(seed, 20)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(0, 2**31),
     st.builds(

