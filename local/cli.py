@@ -22,6 +22,8 @@ from local.terminal import Channel
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Paddock on this machine, without an account.")
 console = Console()
 ACCEPTED = re.compile(r"`([a-z2-7]{8})`")
+EATEN_BY_SHELL = re.compile(r"budget=([^\d$\s]*(sh)?\.\d|\s|$)")
+"""What is left of `budget=$0.01` or `budget=$5` between double quotes."""
 STOP_PATIENCE_S = 30
 SUCCEEDED, ENDED_OTHERWISE, NOT_STARTED, INTERRUPTED = 0, 3, 2, 130
 
@@ -42,6 +44,8 @@ def run(
     """
     with _stack(market) as stack, Channel(console) as channel:
         code = _follow(stack, channel, command)
+    if code == NOT_STARTED and EATEN_BY_SHELL.search(command):
+        console.print("Your shell has replaced the $ in the budget: put the command into single quotes.")
     raise typer.Exit(code)
 
 
