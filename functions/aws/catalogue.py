@@ -1,7 +1,10 @@
 """On-demand prices for when the Price List API cannot be reached: Linux, shared tenancy, us-east-1, USD per hour.
 
-As published on the EC2 on-demand pricing page (aws.amazon.com/ec2/pricing/on-demand), looked up 2026-12. Prices of
-other regions are higher by at most `OTHER_REGIONS`, which is rounded up so that a bill is never under-counted."""
+Dated 2026-12-01. g5.xlarge: $1.006 in June 2026 (factualminds.com, "Amazon EC2 On-Demand Pricing: Instance Families",
+2026-06-17); g4dn.xlarge: $0.526 (aws.amazon.com/ec2/instance-types/g4, from memory, not fetched). The page of record
+is aws.amazon.com/ec2/pricing/on-demand: compare before a deployment relies on this list. Only types that recipes use
+are listed: a type without a price is not launched. Other regions cost at most `OTHER_REGIONS` times as much, rounded
+up so that a bill is never under-counted."""
 
 from __future__ import annotations
 
@@ -9,15 +12,7 @@ from decimal import Decimal
 
 US_EAST_1: dict[str, Decimal] = {
     "g4dn.xlarge": Decimal("0.526"),
-    "g4dn.2xlarge": Decimal("0.752"),
-    "g4dn.12xlarge": Decimal("3.912"),
     "g5.xlarge": Decimal("1.006"),
-    "g5.2xlarge": Decimal("1.212"),
-    "g5.12xlarge": Decimal("5.672"),
-    "g6.xlarge": Decimal("0.8048"),
-    "g6.2xlarge": Decimal("0.9776"),
-    "p3.2xlarge": Decimal("3.06"),
-    "p4d.24xlarge": Decimal("32.7726"),
 }
 OTHER_REGIONS = Decimal("1.8")
 
