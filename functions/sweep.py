@@ -32,6 +32,6 @@ def _wanted(one: Found, job: Job | None) -> bool:
         return False
     for attempt in job.attempts:
         if attempt.instance == one.seen.id:
-            return not (attempt.giving_up or attempt.stray)
+            return not (attempt.giving_up or attempt.stray or attempt.closed)
     # Launched, but the table has not heard of it yet: the job's next tick adopts it.
     return any(a.number == one.seen.attempt and a.instance is None and not a.closed for a in job.attempts)

@@ -65,6 +65,10 @@ class Attempt(Model):
     started_at: UtcTime | None = None
     ended_at: UtcTime | None = None
     closed: bool = False
+    missing_since: UtcTime | None = None
+    """Since when EC2's listings lack it."""
+    presumed: bool = False
+    """Closed because EC2 did not show it any more, not because EC2 said that it ended."""
     stray: bool = False
     """A second instance under the number of an attempt: ended as soon as seen, paid for all the same."""
     giving_up: bool = False

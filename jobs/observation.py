@@ -63,26 +63,53 @@ def _seen(attempt: Attempt, seen_by_id: dict[str, SeenInstance], tick: Tick, ter
         started_at = seen.started_at
         attempt = attempt.with_(started_at=started_at)
     if attempt.closed:
-        return attempt if seen is None or seen.ended_at is None else _ended_by(attempt, seen.ended_at)
+        return _seen_after_its_end(attempt, seen) if seen is not None else attempt
     if seen is None:
-        certain = tick.seen_at - started_at >= timedelta(seconds=2 * terms.certain_s)
-        if not tick.complete or not certain:
-            return attempt
-        # EC2 forgets a terminated instance after about an hour. The host's guard ended it at its lease at the latest.
-        last = attempt.lease_until + timedelta(seconds=terms.grace_s)
-        return _closed(attempt, min(now, max(last, started_at)))
+        return _missing(attempt, started_at, tick, terms, now)
+    if attempt.missing_since is not None:
+        attempt = attempt.with_(missing_since=None)
     if seen.state == "terminated":
         return _closed(attempt, min(seen.ended_at or now, now))
     return attempt
+
+
+def _missing(attempt: Attempt, started_at: datetime, tick: Tick, terms: Terms, now: datetime) -> Attempt:
+    """EC2 does not show the instance. It forgets a terminated one after about an hour; but it may also leave one out
+    once. So it counts as alive until it has been missing for a while; then it ended at its lease at the latest, by the
+    host's guard."""
+    patience = timedelta(seconds=terms.certain_s)
+    if not tick.complete or tick.seen_at - started_at < patience:
+        return attempt
+    if attempt.missing_since is None:
+        missing: Attempt = attempt.with_(missing_since=tick.seen_at)
+        return missing
+    if tick.seen_at - attempt.missing_since < patience:
+        return attempt
+    last = attempt.lease_until + timedelta(seconds=terms.grace_s)
+    gone: Attempt = _closed(attempt, min(now, max(last, started_at))).with_(presumed=True)
+    return gone
+
+
+def _seen_after_its_end(attempt: Attempt, seen: SeenInstance) -> Attempt:
+    """An attempt in the books as over, and what EC2 shows of it. One that was only presumed gone, but lives, is ended
+    and paid for; where EC2 said itself that it ended, an old listing proves nothing."""
+    if seen.state == "terminated":
+        return attempt if seen.ended_at is None else _ended_by(attempt, seen.ended_at)
+    if not attempt.presumed or seen.state == "shutting-down":
+        return attempt
+    alive: Attempt = attempt.with_(
+        closed=False, ended_at=None, presumed=False, missing_since=None, giving_up=True, stray=True
+    )
+    return alive
 
 
 def _ended_by(attempt: Attempt, at: datetime) -> Attempt:
     """An attempt that is over, with better evidence of when: charges stop when the instance is shutting down
     (EC2 User Guide, "Amazon EC2 instance state changes")."""
     start = attempt.started_at or attempt.asked_at
-    if attempt.ended_at is None or at >= attempt.ended_at:
+    if attempt.ended_at is None or (at >= attempt.ended_at and not attempt.presumed):
         return attempt
-    better: Attempt = attempt.with_(ended_at=max(at, start))
+    better: Attempt = attempt.with_(ended_at=max(at, start), presumed=False)
     return better
 
 

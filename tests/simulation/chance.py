@@ -22,6 +22,8 @@ class Likelihoods:
     """RunInstances succeeds, but its answer is lost."""
     long_unseen: float = 0.05
     """DescribeInstances does not show a new instance for minutes."""
+    omitted: float = 0.002
+    """One listing leaves a running instance out."""
     no_capacity: float = 0.06
     no_quota: float = 0.01
     table_error: float = 0.002

@@ -204,7 +204,7 @@ class Ec2:
     def _shown(self) -> Iterator[Found]:
         now = self._world.now()
         for machine in self._world.visible_machines():
-            if machine.visible > now:
+            if machine.visible > now or (machine.alive and self._world.chance.hits("omitted")):
                 continue
             stale = now - timedelta(seconds=self._world.stale_s)
             state = "running"

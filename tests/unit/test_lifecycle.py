@@ -309,10 +309,36 @@ def test_an_incomplete_walk_proves_no_absence() -> None:
 
 
 def test_an_instance_that_ec2_forgot_counts_up_to_its_lease() -> None:
-    job, _ = step(running(), tick(after(9000)), after(9000))
+    job, _ = step(running(time_s=36_000), tick(after(9000)), after(9000))
+    assert must(job).open_attempts, "one listing may leave it out"
+    job, _ = step(job, tick(after(9300)), after(9300))
     attempt = must(job).attempts[0]
     assert attempt.closed
     assert attempt.ended_at == after(1800) + timedelta(seconds=60)
+
+
+def test_one_listing_without_the_instance_proves_nothing() -> None:
+    job, _ = step(running(), tick(after(600)), after(600))
+    job, effects = step(job, tick(after(660), seen()), after(660))
+    job, _ = step(job, tick(after(950)), after(950))
+    assert must(job).current == must(job).open_attempts[0]
+
+
+def test_an_instance_that_was_presumed_gone_but_lives_is_ended_and_paid_for() -> None:
+    job, _ = step(running(time_s=36_000), tick(after(9000)), after(9000))
+    job, _ = step(job, tick(after(9300)), after(9300))
+    job, effects = step(job, tick(after(9360), seen()), after(9360))
+    assert Terminate(instance="i-1") in effects
+    assert must(job).spent == must(job).attempts[0].usd(after(9360)).quantize(Decimal("0.0001"), rounding="ROUND_UP")
+    job, _ = step(job, tick(after(9420), seen("terminated", ended=after(9370))), after(9420))
+    assert must(job).attempts[0].ended_at == after(9370)
+
+
+def test_an_old_listing_does_not_bring_an_ended_instance_back() -> None:
+    job, _ = step(running(), gone(600), after(601))
+    job, effects = step(job, tick(after(602), seen()), after(602))
+    assert Terminate(instance="i-1") not in effects
+    assert must(job).attempts[0].ended_at == after(600)
 
 
 def test_an_instance_first_heard_of_by_its_end_is_paid_for_from_its_launch() -> None:

@@ -56,6 +56,12 @@ def test_what_its_job_has_given_up_is_ended() -> None:
     assert orphans([found()], {ID: given}, after(600)) == ["i-1"]
 
 
+def test_what_its_job_believes_to_be_gone_is_ended() -> None:
+    job = running()
+    closed = job.with_(attempts=tuple(a.with_(closed=True, ended_at=after(500)) for a in job.attempts))
+    assert orphans([found()], {ID: closed}, after(600)) == ["i-1"]
+
+
 def test_what_is_gone_is_left_alone() -> None:
     assert orphans([found(job="x", state="terminated"), found(job="x", state="shutting-down")], {}, after(600)) == []
 
