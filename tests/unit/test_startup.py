@@ -18,7 +18,7 @@ RUN = RunSpec(
 
 
 def data() -> str:
-    return user_data(RUN, "123456789012.dkr.ecr.us-east-1.amazonaws.com/paddock:1", after(1800), after(3600), 120)
+    return user_data(RUN, "registry.example/a-team/paddock-trainer:2026-12-01", after(1800), after(3600), 120)
 
 
 def test_it_fits() -> None:
