@@ -3,7 +3,6 @@ PYTHON ?= python3
 ENV := .paddock/env/bin
 JOBS ?= 10000
 SEED ?= 7
-LOCKS := $(wildcard requirements/*.txt)
 export PYTHONPATH := $(CURDIR)
 
 .PHONY: demo test console lint bench simulate deploy setup setup-trainer lock clean

@@ -69,11 +69,18 @@ def _on_command(desk: Desk) -> Callable[..., None]:
     return on_command
 
 
+def _presser(body: dict[str, Any]) -> Person:
+    """Who pressed the button."""
+    return Person(id=body["user"]["id"], name=body["user"].get("name", ""))
+
+
+def _channel(body: dict[str, Any]) -> str:
+    return str(body.get("channel", {}).get("id", ""))
+
+
 def _on_stop(desk: Desk) -> Callable[..., None]:
     def on_stop(ack: Ack, body: dict[str, Any], action: dict[str, Any]) -> None:
-        person = Person(id=body["user"]["id"], name=body["user"].get("name", ""))
-        channel = body.get("channel", {}).get("id", "")
-        stop(action["value"], person, channel, desk, desk.house.language)
+        stop(action["value"], _presser(body), _channel(body), desk, desk.house.language)
         ack()
 
     return on_stop
@@ -85,8 +92,8 @@ def _on_extend(desk: Desk) -> Callable[..., None]:
         request = Request(
             command="/jobs",
             text="",
-            person=Person(id=body["user"]["id"], name=body["user"].get("name", "")),
-            channel=body.get("channel", {}).get("id", ""),
+            person=_presser(body),
+            channel=_channel(body),
             request=f"{body.get('team', {}).get('id', '')}/{body['trigger_id']}",
         )
         extend(Extend(job=id, budget=Decimal(amount)), request, desk, desk.house.language)

@@ -12,10 +12,9 @@ from bot.wording import Language, escape, say
 from jobs.job import Attempt, Job, State, Why
 from jobs.model import Model
 from jobs.money import seconds, shown, stored
-from jobs.recipes import RECIPES
 
 HEARTBEAT_S = 180
-HEADER_LIMIT, SECTION_LIMIT, UPDATE_TEXT_LIMIT = 150, 3000, 4000
+HEADER_LIMIT, FIELD_LIMIT, UPDATE_TEXT_LIMIT = 150, 2000, 4000
 
 _SIGNS = {
     State.QUEUED: "⏳", State.LAUNCHING: "🚀", State.RUNNING: "🟢", State.INTERRUPTED: "🟡", State.STOPPING: "🟠",
@@ -203,19 +202,13 @@ def _context(job: Job) -> str:
     return text
 
 
-def title_of(job: Job) -> str:
-    """The recipe in words."""
-    recipe = RECIPES[job.spec.recipe]
-    return recipe.title_en if job.language == "en" else recipe.title_zh
-
-
 def section(text: str) -> dict[str, Any]:
     """A section block."""
-    return {"type": "section", "text": _mrkdwn(text[:SECTION_LIMIT])}
+    return {"type": "section", "text": _mrkdwn(text)}
 
 
 def _mrkdwn(text: str) -> dict[str, str]:
-    return {"type": "mrkdwn", "text": text[:2000] if len(text) > 2000 else text}
+    return {"type": "mrkdwn", "text": text[:FIELD_LIMIT]}
 
 
 def plain_text(text: str) -> dict[str, Any]:

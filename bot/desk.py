@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Protocol
 
 from bot.wording import Language
@@ -27,8 +26,6 @@ class Desk(Protocol):
 
     @property
     def house(self) -> House: ...
-
-    def now(self) -> datetime: ...
 
     def send(self, message: AnyMessage) -> None:
         """Raises when the mailbox cannot be reached."""

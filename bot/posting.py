@@ -103,12 +103,7 @@ def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
         for alert in job.alerts
     ]
     if job.state.is_end:
-        facts = {"user": job.owner.id, "job": job.id, "recipe": job.spec.recipe, "spent": spent_so_far(job)}
-        state = say(job.language, f"state_{job.state.value}")
-        text = say(job.language, "ended", **facts, state=state, why="%WHY%").replace(
-            "%WHY%", explain(job.why, job.language)
-        )
-        due.append(("end", text, True, None))
+        due.append(("end", _ended(job), True, None))
     for name, text, broadcast, blocks in due:
         if name in told.said:
             continue
@@ -124,6 +119,12 @@ def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
 def _alert(job: Job, alert: Alert) -> str:
     amounts = {"spent": shown(alert.spent, job.currency), "budget": shown(alert.budget, job.currency)}
     return say(job.language, f"alert_{alert.percent}", user=job.owner.id, job=job.id, **amounts)
+
+
+def _ended(job: Job) -> str:
+    facts = {"user": job.owner.id, "job": job.id, "recipe": job.spec.recipe}
+    head = say(job.language, "ended", **facts, state=say(job.language, f"state_{job.state.value}"))
+    return head + explain(job.why, job.language) + say(job.language, "ended_spent", spent=spent_so_far(job))
 
 
 def _extend_button(job: Job, alert: Alert) -> list[dict[str, Any]] | None:

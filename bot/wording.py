@@ -166,9 +166,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
                  "<@{user}> `{job}` 的预算已用 80%：{spent} / {budget}。它会在 {budget} 之前自行停止。"),
     "alert_100": ("<@{user}> the budget of `{job}` is reached: {spent} of {budget}. Its instance is ended.",
                   "<@{user}> `{job}` 的预算已到：{spent} / {budget}。实例已终止。"),
-    "ended": ("<@{user}> `{job}` ({recipe}): {state}. {why} Spent {spent}.",
-              "<@{user}> `{job}`（{recipe}）：{state}。{why} 花费 {spent}。"),
+    "ended": ("<@{user}> `{job}` ({recipe}): {state}. ", "<@{user}> `{job}`（{recipe}）：{state}。"),
+    "ended_spent": (" Spent {spent}.", " 花费 {spent}。"),
     "month_alert": ("{share} % of the team's GPU budget for {month} is spent: {spent} of {cap}.",
                     "团队 {month} 的 GPU 预算已用 {share}%：{spent} / {cap}。"),
-    "thread_interrupted": ("{why}", "{why}"),
 }  # fmt: skip

@@ -14,7 +14,6 @@ from functions.mailbox import deliver
 from functions.month import note_month
 from functions.settings import settings
 from jobs.messages import MAIL
-from jobs.money import currency_of
 
 logger = Logger(service="paddock")
 processor = SqsFifoPartialProcessor(skip_group_on_error=True)
@@ -23,7 +22,7 @@ processor = SqsFifoPartialProcessor(skip_group_on_error=True)
 def _handle(record: SQSRecord) -> None:
     message = MAIL.validate_json(record.body)
     if message.kind == "month_spent":
-        note_month(message.month, wiring.table(), wiring.now(), currency_of(settings().region))
+        note_month(message.month, wiring.table(), wiring.now(), settings().currency)
         return
     attempt = getattr(message, "attempt", None)
     with logger.append_context_keys(job=message.job, attempt=attempt, message_kind=message.kind):

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bot.desk import House
 from bot.wording import Language
 from jobs.messages import Terms
-from jobs.money import currency_of
+from jobs.money import Currency, currency_of
 from jobs.spec import Limits
 
 
@@ -59,8 +59,12 @@ class Settings(BaseModel):
         return json.loads(value) if isinstance(value, str) else value
 
     @property
+    def currency(self) -> Currency:
+        return currency_of(self.region)
+
+    @property
     def house(self) -> House:
-        limits = Limits(budget=self.default_budget, time_s=self.default_time_s, currency=currency_of(self.region))
+        limits = Limits(budget=self.default_budget, time_s=self.default_time_s, currency=self.currency)
         return House(defaults=limits, terms=self.terms, admins=self.admins, language=self.language)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -33,9 +32,6 @@ class _Desk:
     def house(self) -> House:
         return settings().house
 
-    def now(self) -> datetime:
-        return wiring.now()
-
     def send(self, message: AnyMessage) -> None:
         wiring.mailbox().send(message)
 
@@ -50,8 +46,7 @@ class _Desk:
 
     def month(self) -> Month:
         table, now = wiring.table(), wiring.now()
-        currency = self.house.defaults.currency
-        return month_report(table.ledger(month_of(now)), table.cap(), table.live(), now, currency)
+        return month_report(table.ledger(month_of(now)), table.cap(), table.live(), now, settings().currency)
 
     def set_cap(self, cap: Usd) -> None:
         wiring.table().set_cap(cap)

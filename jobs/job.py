@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 from jobs import money
 from jobs.messages import Person, Pool, Progress, Terms
 from jobs.model import Model, Usd, UtcTime
 from jobs.money import PricePoint
+from jobs.shares import Share
 from jobs.spec import JobSpec
 
 
@@ -79,7 +80,6 @@ class Attempt(Model):
     """EC2 said that it takes the instance back."""
     trainer_at: UtcTime | None = None
     """When the trainer was last heard."""
-    training: bool = False
     seq: int = -1
     progressed: bool = False
     prices: tuple[PricePoint, ...] = ()
@@ -143,7 +143,7 @@ class CheckpointRef(Model):
 class Alert(Model):
     """A share of the budget was reached. Told once, ever."""
 
-    percent: Literal[50, 80, 100]
+    percent: Share
     at: UtcTime
     spent: Usd
     budget: Usd
@@ -174,7 +174,6 @@ class Job(Model):
     ending: State | None = None
     """While stopping: the end it stops for."""
     ending_why: Why | None = None
-    stopped_by: Person | None = None
     created_at: UtcTime
     updated_at: UtcTime
     waiting_since: UtcTime
@@ -224,6 +223,12 @@ class Job(Model):
     def settled(self) -> bool:
         """At an end, and nothing about its cost can change any more."""
         return self.state.is_end and all(a.settled for a in self.attempts)
+
+    def with_attempt(self, attempt: Attempt, **changes: Any) -> Job:
+        """The job with these fields of one of its attempts changed."""
+        changed = tuple(a.with_(**changes) if a is attempt else a for a in self.attempts)
+        job: Job = self.with_(attempts=changed)
+        return job
 
     def usd(self, now: datetime) -> Decimal:
         """Spend by `now`: the sum over the attempts."""

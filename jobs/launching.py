@@ -24,7 +24,7 @@ def on_quoted(job: Job, message: Quoted, now: datetime) -> Step:
     if not message.pools:
         return job.with_(why=Why(code="no_pools")), ()
     if any(pool.rates.currency != job.currency for pool in message.pools):
-        return begin_stop(job, State.FAILED, Why(code="two_currencies", facts={"currency": job.currency}))
+        return end(job, State.FAILED, Why(code="two_currencies", facts={"currency": job.currency}), now), ()
     affordable = [pool for pool in message.pools if limits.affords(job, now, pool.rates)]
     if not affordable:
         cheapest = min(message.pools, key=lambda pool: pool.rates.worst)
@@ -75,12 +75,11 @@ def adopt(job: Job, number: int, instance: str, started_at: datetime, now: datet
         return job, (Terminate(instance=instance),)
     waiting = same[0]
     if waiting.instance is None and not waiting.closed:
-        adopted = waiting.with_(instance=instance, started_at=min(started_at, now))
-        job = job.with_(attempts=tuple(adopted if a is waiting else a for a in job.attempts))
-        if adopted.giving_up or job.state not in (State.LAUNCHING, State.RUNNING):
+        job = job.with_attempt(waiting, instance=instance, started_at=min(started_at, now))
+        if waiting.giving_up or job.state not in (State.LAUNCHING, State.RUNNING):
             return job, (Terminate(instance=instance),)
         assert job.deadline is not None
-        renew = Renew(instance=instance, lease_until=adopted.lease_until, deadline=job.deadline)
+        renew = Renew(instance=instance, lease_until=waiting.lease_until, deadline=job.deadline)
         return job.with_(why=Why(code="booting")), (renew, Look())
     stray = waiting.with_(instance=instance, started_at=min(started_at, now), ended_at=None, closed=False, stray=True,
                           prices=(), priced_until=None)  # fmt: skip
@@ -104,11 +103,9 @@ def on_failed(job: Job, message: LaunchFailed, now: datetime) -> Step:
 
 def without(job: Job, attempt: Attempt) -> Job:
     """The job without a launch that EC2 refused. One that was asked for more than once stays in the books."""
-    if attempt.tried_at == attempt.asked_at:
-        kept = tuple(a for a in job.attempts if a is not attempt)
-    else:
-        kept = tuple(a.with_(closed=True) if a is attempt else a for a in job.attempts)
-    dropped: Job = job.with_(attempts=kept)
+    if attempt.tried_at != attempt.asked_at:
+        return job.with_attempt(attempt, closed=True)
+    dropped: Job = job.with_(attempts=tuple(a for a in job.attempts if a is not attempt))
     return dropped
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from jobs import launching, limits, observation, reporting
 from jobs.committed import committed
 from jobs.effects import Effect, Look, Quote
-from jobs.ending import begin_stop, end, terminate
+from jobs.ending import begin_stop, end
 from jobs.job import Job, Reply, State, Why
 from jobs.messages import (
     AnyMessage,
@@ -89,7 +89,6 @@ def _on_budget_refused(job: Job, message: BudgetRefused, now: datetime) -> Step:
 def _on_stop(job: Job, message: StopRequested, now: datetime) -> Step:
     if job.state.is_end or job.state is State.STOPPING:
         return job, ()
-    job = job.with_(stopped_by=message.by)
     return begin_stop(job, State.STOPPED, Why(code="stopped_by", facts={"user": message.by.id}))
 
 
@@ -156,7 +155,7 @@ _HANDLERS: dict[type, Callable[[Job, Any, datetime], Step]] = {
 def _advance(job: Job, now: datetime) -> Step:
     """What follows from what the job now is, whatever the message was."""
     if job.state.is_end:
-        return job, terminate(job)
+        return job, ()
     if job.open_attempts:
         reached = limits.reached(job, now)
         if reached is None or job.state is State.STOPPING:

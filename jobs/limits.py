@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 from jobs.job import Alert, Job, State, Why
 from jobs.leases import affordable_s, shortest_launch_s, smallest_budget, warning_s
 from jobs.money import ZERO, Rates, seconds, shown
+from jobs.shares import newly_reached
 
 MOST_FRUITLESS = 3
 
@@ -69,14 +69,8 @@ def with_alerts(job: Job, now: datetime) -> Job:
     told = max((alert.percent for alert in job.alerts), default=0)
     budget = job.spec.limits.budget
     ended_by_it = State.OUT_OF_BUDGET in (job.state, job.ending) and job.spent > ZERO
-    due: Literal[50, 80, 100] | None = None
-    if ended_by_it or job.spent >= budget:
-        due = 100
-    elif job.spent * 100 >= budget * 80:
-        due = 80
-    elif job.spent * 100 >= budget * 50:
-        due = 50
-    if due is None or due <= told:
+    due = newly_reached(job.spent, budget, told, ended_by_it)
+    if due is None:
         return job
     alert = Alert(percent=due, at=now, spent=job.spent, budget=budget)
     alerted: Job = job.with_(alerts=(*job.alerts, alert))

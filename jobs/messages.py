@@ -211,7 +211,6 @@ class Progress(Report):
     loss: float | None = None
     metrics: dict[str, float] = {}
     samples_per_s: float | None = None
-    gpu_use: float | None = None
 
 
 class Checkpoint(Report):
@@ -256,7 +255,6 @@ AnyMessage = Annotated[
 ]  # fmt: skip
 AnyMail = Annotated[AnyMessage | MonthSpent, Field(discriminator="kind")]
 MAIL: TypeAdapter[AnyMail] = TypeAdapter(AnyMail)
-REPORTS: TypeAdapter[TrainerReport] = TypeAdapter(TrainerReport)
 
 
 class SignedReport(Model):

@@ -34,9 +34,14 @@ def stored(amount: Decimal) -> Usd:
     return amount.quantize(SMALLEST, rounding=ROUND_UP)
 
 
+def in_china(region: str) -> bool:
+    """Whether a region is of the China partition, `aws-cn`."""
+    return region.startswith("cn-")
+
+
 def currency_of(region: str) -> Currency:
-    """The currency that a region bills in: the China partition (`aws-cn`) bills in yuan, all others in USD."""
-    return "CNY" if region.startswith("cn-") else "USD"
+    """The currency that a region bills in: the China partition bills in yuan, all others in USD."""
+    return "CNY" if in_china(region) else "USD"
 
 
 def shown(amount: Decimal, currency: Currency) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import partial
 
 from jobs.effects import Effect, Forget, Launch, Look, Renew
 from jobs.ending import terminate
@@ -139,18 +138,13 @@ def _retry_launch(job: Job, tick: Tick, now: datetime) -> Step:
         since_try = tick.seen_at - attempt.tried_at
         wanted = job.state is State.LAUNCHING and not attempt.giving_up and now < attempt.lease_until
         if wanted and since_try >= timedelta(seconds=RETRY_LAUNCH_S):
-            again = attempt.with_(tried_at=now)
-            job = job.with_(attempts=tuple(again if a is attempt else a for a in job.attempts))
-            effects.append(launch_effect(job, again))
+            job = job.with_attempt(attempt, tried_at=now)
+            effects.append(launch_effect(job, attempt.with_(tried_at=now)))
         elif not wanted and tick.complete and since_try >= timedelta(seconds=job.terms.certain_s):
-            job = _map(job, partial(_never_launched, attempt))
+            job = job.with_attempt(attempt, closed=True)
             if job.state is State.LAUNCHING:
                 job = back_to_waiting(job, Why(code="looking"))
     return job, tuple(effects)
-
-
-def _never_launched(gone: Attempt, attempt: Attempt) -> Attempt:
-    return attempt.model_copy(update={"closed": True}) if attempt is gone else attempt
 
 
 def _priced(attempt: Attempt, span: PriceSpan | None) -> Attempt:
@@ -193,8 +187,7 @@ def _give_up_silent(job: Job, now: datetime) -> Job:
 
 def give_up(job: Job, attempt: Attempt, why: Why, now: datetime) -> Job:
     """This attempt is to end; the job goes on with the next one."""
-    attempts = tuple(a.with_(giving_up=True) if a is attempt else a for a in job.attempts)
-    given: Job = job.with_(attempts=attempts, state=State.INTERRUPTED, why=why, waiting_since=now)
+    given: Job = job.with_attempt(attempt, giving_up=True).with_(state=State.INTERRUPTED, why=why, waiting_since=now)
     return given
 
 
@@ -213,11 +206,9 @@ def renew(job: Job, now: datetime) -> Step:
     due = gain >= timedelta(seconds=SMALLEST_RENEWAL_S) and current.carried_lease - now <= half
     if not due and current.lease_until == current.renewed_until:
         return job, ()
-    if due:
-        renewed = current.with_(lease_until=until)
-        job = job.with_(attempts=tuple(renewed if a is current else a for a in job.attempts))
-        current = renewed
-    return job, (Renew(instance=current.instance, lease_until=current.lease_until, deadline=job.deadline),)
+    lease = until if due else current.lease_until
+    renewal = Renew(instance=current.instance, lease_until=lease, deadline=job.deadline)
+    return job.with_attempt(current, lease_until=lease), (renewal,)
 
 
 def on_renewed(job: Job, message: Renewed, now: datetime) -> Step:
@@ -243,21 +234,19 @@ def on_instance_changed(job: Job, message: InstanceChanged, now: datetime) -> St
     if attempt is None:
         return job, effects
     if attempt.closed:
-        over = message.change in ("terminated", "shutting-down")
-        known = _ended_by(attempt, message.at) if over else attempt
-        return job.with_(attempts=tuple(known if a is attempt else a for a in job.attempts)), effects
+        if message.change in ("terminated", "shutting-down"):
+            job = _map(job, lambda a: _ended_by(a, message.at) if a is attempt else a)
+        return job, effects
     if message.change == "shutting-down":
-        known = attempt.with_(stopping_at=min(message.at, attempt.stopping_at or message.at))
-        return job.with_(attempts=tuple(known if a is attempt else a for a in job.attempts)), effects
+        return job.with_attempt(attempt, stopping_at=min(message.at, attempt.stopping_at or message.at)), effects
     if message.change == "interruption":
-        noticed = attempt.with_(notice_at=attempt.notice_at or message.at)
-        job = job.with_(attempts=tuple(noticed if a is attempt else a for a in job.attempts))
+        job = job.with_attempt(attempt, notice_at=attempt.notice_at or message.at)
         if job.state is State.RUNNING:
             job = job.with_(why=Why(code="interruption_notice"))
         return job, effects
     if message.change == "terminated":
         gone = _closed(attempt, min(message.at, now))
-        job = job.with_(attempts=tuple(gone if a is attempt else a for a in job.attempts))
+        job = _map(job, lambda a: gone if a is attempt else a)
         effects = tuple(e for e in effects if not isinstance(e, Renew))
         return _count_fruitless(job, [gone]), (*effects, Forget(instance=message.instance), Look())
     return job, effects

@@ -30,8 +30,6 @@ class Recipe(Model):
     """What can be trained: its parameters and the instance types that suit it, cheapest first."""
 
     name: str
-    title_en: str
-    title_zh: str
     params: tuple[Param, ...]
     instance_types: tuple[str, ...]
     example: str
@@ -43,8 +41,6 @@ class Recipe(Model):
 
 ERNIE_CLS = Recipe(
     name="ernie-cls",
-    title_en="text classification with ERNIE",
-    title_zh="ERNIE 文本分类",
     params=(
         Param(
             name="epochs",

@@ -53,8 +53,7 @@ def on_checkpoint(job: Job, message: Checkpoint, now: datetime) -> Step:
     if job.checkpoint is not None and message.step <= job.checkpoint.step:
         return job, ()
     ref = CheckpointRef(step=message.step, epoch=message.epoch, key=message.key, sha256=message.sha256, at=now)
-    attempts = tuple(a.with_(progressed=True) if a.number == message.attempt else a for a in job.attempts)
-    return job.with_(checkpoint=ref, attempts=attempts, fruitless=0), ()
+    return _progressed(job, message).with_(checkpoint=ref, fruitless=0), ()
 
 
 def on_finished(job: Job, message: Finished, now: datetime) -> Step:
@@ -69,8 +68,7 @@ def on_yielded(job: Job, message: Yielded, now: datetime) -> Step:
     """The trainer saved and left; its instance ends next."""
     if not any(a.number == message.attempt for a in job.open_attempts):
         return job, ()
-    attempts = tuple(a.with_(progressed=True) if a.number == message.attempt else a for a in job.attempts)
-    job = _heard(job, message, now).with_(attempts=attempts)
+    job = _progressed(_heard(job, message, now), message)
     return (job.with_(why=Why(code="yielded")) if job.state is State.RUNNING else job), ()
 
 
@@ -88,13 +86,20 @@ def on_failed(job: Job, message: Failed, now: datetime) -> Step:
     return job, terminate(job)
 
 
+def _progressed(job: Job, message: Report) -> Job:
+    """The attempt that says so was worth its launch."""
+    attempts = tuple(a.with_(progressed=True) if a.number == message.attempt else a for a in job.attempts)
+    changed: Job = job.with_(attempts=attempts)
+    return changed
+
+
 def _heard(job: Job, message: Report, now: datetime) -> Job:
     """Note when the trainer was last heard, by our clock: the instance's may be wrong."""
 
     def heard(attempt: Attempt) -> Attempt:
         if attempt.number != message.attempt or attempt.closed or attempt.stray:
             return attempt
-        changed: Attempt = attempt.with_(trainer_at=now, training=True, seq=max(attempt.seq, message.seq))
+        changed: Attempt = attempt.with_(trainer_at=now, seq=max(attempt.seq, message.seq))
         return changed
 
     noted: Job = job.with_(attempts=tuple(heard(a) for a in job.attempts))

@@ -105,7 +105,7 @@ def read_value(param: Param, text: str) -> Value | Problem:
 
 _OWN = {
     "USD": re.compile(r"(?i)^(us)?\$|usd$|美元$|\$$"),
-    "CNY": re.compile(r"(?i)^(cny|rmb)?[¥￥]?|(cny|rmb|元|人民币)$"),
+    "CNY": re.compile(r"(?i)^(cny|rmb)?[¥￥]?|(cny|rmb|(?<!美)元|人民币)$"),
 }
 _FOREIGN = {
     "USD": re.compile(r"(?i)[¥￥€£]|cny|rmb|元|人民币|eur"),
@@ -121,8 +121,6 @@ def read_budget(
     An amount in another currency is refused, never converted."""
     symbol = SYMBOLS[currency]
     facts = {"key": "budget", "value": text, "example": f"budget={symbol}5", "currency": currency}
-    if currency == "CNY" and _FOREIGN[currency].search(text):
-        return Problem(code="other_currency", facts=facts)
     plain = _OWN[currency].sub("", text.strip()).strip()
     if _FOREIGN[currency].search(plain):
         return Problem(code="other_currency", facts=facts)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
 
 from jobs.job import Job
 from jobs.model import Model, Usd, UtcTime
 from jobs.money import ZERO, Currency, month_of, next_month, seconds, stored
+from jobs.shares import Share, newly_reached
 
 
 class Ledger(Model):
@@ -89,13 +89,12 @@ def month_report(ledger: Ledger, cap: Usd, live: Iterable[Job], now: datetime, c
 class MonthAlert(Model):
     """A share of the team's month was reached. `job`: the run in whose thread it is told, if there is one."""
 
-    percent: Literal[50, 80, 100]
+    percent: Share
     at: UtcTime
     spent: Usd
     cap: Usd
     currency: Currency
     job: str | None
-    owner: str | None
 
 
 class MonthAlerts(Model):
@@ -114,16 +113,10 @@ def with_month_alert(known: MonthAlerts, report: Month, live: Iterable[Job], now
 
     It is told in the thread of the live run that has spent the most this month."""
     told = max((alert.percent for alert in known.alerts), default=0)
-    due: Literal[50, 80, 100] | None = None
     if report.cap <= 0 or report.spent <= 0:
         return known
-    if report.spent >= report.cap * ALMOST_ALL:
-        due = 100
-    elif report.spent * 100 >= report.cap * 80:
-        due = 80
-    elif report.spent * 100 >= report.cap * 50:
-        due = 50
-    if due is None or due <= told:
+    due = newly_reached(report.spent, report.cap, told, report.spent >= report.cap * ALMOST_ALL)
+    if due is None:
         return known
     spenders = [job for job in live if not job.state.is_end and job.spent > 0]
     most = max(spenders, key=lambda job: (job.spent, job.id), default=None)
@@ -134,7 +127,6 @@ def with_month_alert(known: MonthAlerts, report: Month, live: Iterable[Job], now
         cap=report.cap,
         currency=report.currency,
         job=most.id if most else None,
-        owner=most.owner.id if most else None,
     )
     changed: MonthAlerts = known.with_(alerts=(*known.alerts, alert))
     return changed

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from jobs.money import in_china
+
 US_EAST_1: dict[str, Decimal] = {
     "g4dn.xlarge": Decimal("0.526"),
     "g5.xlarge": Decimal("1.006"),
@@ -19,7 +21,7 @@ OTHER_REGIONS = Decimal("1.8")
 
 def on_demand(instance_type: str, region: str) -> Decimal | None:
     """USD per hour, or None for a type that is not in the list, and in China, where prices are in another currency."""
-    price = None if region.startswith("cn-") else US_EAST_1.get(instance_type)
+    price = None if in_china(region) else US_EAST_1.get(instance_type)
     if price is None or region == "us-east-1":
         return price
     return price * OTHER_REGIONS

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
+from jobs.money import in_china
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_ec2 import EC2Client
@@ -53,6 +55,6 @@ def scheduler() -> EventBridgeSchedulerClient:
 
 
 def pricing(region: str) -> PricingClient:
-    home = PRICE_LIST_REGION_CHINA if region.startswith("cn-") else PRICE_LIST_REGION
+    home = PRICE_LIST_REGION_CHINA if in_china(region) else PRICE_LIST_REGION
     client: PricingClient = _client("pricing", home)
     return client

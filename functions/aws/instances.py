@@ -137,8 +137,7 @@ class Instances:
             raise
         for reservation in answer["Reservations"]:
             for instance in reservation["Instances"]:
-                tags = {t["Key"]: t["Value"] for t in instance.get("Tags", [])}
-                if tags.get(DEPLOYMENT) == self._home.deployment:
+                if _tags_of(instance).get(DEPLOYMENT) == self._home.deployment:
                     return _found(instance)
         return None
 
@@ -148,8 +147,12 @@ def checkpoints_of(job: str) -> str:
     return f"jobs/{job}/checkpoints"
 
 
+def _tags_of(instance: InstanceTypeDef) -> dict[str, str]:
+    return {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
+
+
 def _found(instance: InstanceTypeDef) -> Found:
-    tags = {t["Key"]: t["Value"] for t in instance.get("Tags", [])}
+    tags = _tags_of(instance)
     state: Any = instance["State"]["Name"]
     ended = _ENDED.search(instance.get("StateTransitionReason", "")) if state == "terminated" else None
     attempt = tags.get(ATTEMPT, "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -345,6 +345,3 @@ class Slack:
         self._world.call()
         if self._world.slack_is_down() or self._world.chance.hits("slack_error"):
             raise SlackApiError("down", {"error": "internal_error"})  # type: ignore[arg-type]
-
-
-Action = Callable[[], None]
