@@ -13,7 +13,7 @@ from bot.wording import Language, language_of, say
 from jobs.job import Job
 from jobs.messages import ExtendRequested, Person, StopRequested, Submit
 from jobs.model import Model
-from jobs.money import shown
+from jobs.money import SYMBOLS, shown
 from jobs.recipes import RECIPES
 from jobs.spec import Problem
 from jobs.team import Month
@@ -47,10 +47,10 @@ def answer(request: Request, desk: Desk) -> str:
     else:
         parsed = parse_budget(request.text, desk.house.defaults.currency)
     if isinstance(parsed, Wrong):
-        return _wrong(parsed, lang)
+        return _wrong(parsed, desk, lang)
     if isinstance(parsed, Help):
         example = RECIPES["ernie-cls"].example
-        return say(lang, f"help_{parsed.about}", recipes=", ".join(RECIPES), example=example)
+        return _in_currency(say(lang, f"help_{parsed.about}", recipes=", ".join(RECIPES), example=example), desk)
     if isinstance(parsed, Train):
         return _train(parsed, request, desk, lang)
     if isinstance(parsed, Stop):
@@ -64,7 +64,7 @@ def answer(request: Request, desk: Desk) -> str:
         return say(lang, "cap_set", cap=shown(parsed.cap, desk.house.defaults.currency))
     if parsed.kind == "budget":
         return _month(desk.month(), lang)
-    return _list(desk.recent(LISTED), lang)
+    return _list(desk.recent(LISTED), desk, lang)
 
 
 def stop(id: str, by: Person, channel: str, desk: Desk, lang: Language) -> str:
@@ -107,9 +107,8 @@ def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
         if earlier is None or earlier.checkpoint is None or earlier.spec.recipe != spec.recipe:
             code = "no_job" if earlier is None else "not_resumable"
             facts = {"job": spec.resume, "recipe": spec.recipe}
-            return _wrong(
-                Wrong(problems=(Problem(code=code, facts=facts),), example=RECIPES[spec.recipe].example), lang
-            )
+            wrong = Wrong(problems=(Problem(code=code, facts=facts),), example=RECIPES[spec.recipe].example)
+            return _wrong(wrong, desk, lang)
         fixed = {p.name: earlier.spec.params[p.name] for p in RECIPES[spec.recipe].params if not p.changeable}
         spec = spec.with_(params={**spec.params, **fixed})
     id = job_id(request.request)
@@ -121,9 +120,15 @@ def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
     return say(lang, "accepted", job=id, budget=shown(limits.budget, limits.currency), time=span(limits.time_s, lang))
 
 
-def _wrong(wrong: Wrong, lang: Language) -> str:
+def _wrong(wrong: Wrong, desk: Desk, lang: Language) -> str:
     lines = [f"• {_sentence(problem, lang)}" for problem in wrong.problems]
-    return "\n".join([say(lang, "wrong"), *lines, say(lang, "example", example=wrong.example)])
+    example = say(lang, "example", example=_in_currency(wrong.example, desk))
+    return "\n".join([say(lang, "wrong"), *lines, example])
+
+
+def _in_currency(example: str, desk: Desk) -> str:
+    """An example that works here: amounts in the deployment's currency."""
+    return example.replace("$", SYMBOLS[desk.house.defaults.currency])
 
 
 def _sentence(problem: Problem, lang: Language) -> str:
@@ -132,9 +137,9 @@ def _sentence(problem: Problem, lang: Language) -> str:
     return say(lang, problem.code, **{**problem.facts, "hint": hint}).strip()
 
 
-def _list(jobs: list[Job], lang: Language) -> str:
+def _list(jobs: list[Job], desk: Desk, lang: Language) -> str:
     if not jobs:
-        return say(lang, "no_jobs", example=RECIPES["ernie-cls"].example)
+        return say(lang, "no_jobs", example=_in_currency(RECIPES["ernie-cls"].example, desk))
     return "\n".join([say(lang, "jobs_title"), *(_line(job, lang) for job in jobs)])
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from bot.normalise import Word, words
 from jobs.model import Model, Usd
-from jobs.money import Currency
+from jobs.money import SYMBOLS, Currency
 from jobs.recipes import RECIPES, Recipe, Value
 from jobs.spec import LIMIT_ALIASES, JobSpec, Limits, Problem, nearest, read_budget, read_time, read_value
 
@@ -172,7 +172,11 @@ def _extend(rest: list[Word], currency: Currency) -> Command:
             facts = {"key": key, "nearest": nearest(key, ["budget", "time"]) or "", "known": "budget, time"}
             problems.append(Problem(code="unknown_key", facts=facts))
     if not problems and not changes:
-        problems.append(Problem(code="empty_value", facts={"key": "budget", "value": "", "example": "budget=+$2"}))
+        problems.append(
+            Problem(
+                code="empty_value", facts={"key": "budget", "value": "", "example": f"budget=+{SYMBOLS[currency]}2"}
+            )
+        )
     if problems:
         return Wrong(problems=tuple(problems), example=example)
     return Extend(job=job, **changes)
