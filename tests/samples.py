@@ -7,7 +7,20 @@ from decimal import Decimal
 
 from jobs.job import Job
 from jobs.lifecycle import step
-from jobs.messages import Launched, Person, Pool, PriceSpan, Quoted, SeenInstance, Started, Submit, Terms, Tick
+from jobs.messages import (
+    Checkpoint,
+    InstanceChanged,
+    Launched,
+    Person,
+    Pool,
+    PriceSpan,
+    Quoted,
+    SeenInstance,
+    Started,
+    Submit,
+    Terms,
+    Tick,
+)
 from jobs.money import PricePoint, Rates
 from jobs.recipes import ERNIE_CLS
 from jobs.spec import JobSpec, Limits
@@ -16,6 +29,7 @@ NOW = datetime(2026, 12, 10, 12, 0, tzinfo=timezone.utc)
 RATES = Rates(on_demand=Decimal("0.526"), volume=Decimal("0.012"), address=Decimal("0.005"))
 POOL = Pool(instance_type="g4dn.xlarge", zone="us-east-1a", spot=Decimal("0.16"), rates=RATES)
 POOL_NAME = "g4dn.xlarge/us-east-1a"
+ID = "abcdefgh"
 ADA = Person(id="U0ADA", name="ada")
 
 
@@ -80,3 +94,11 @@ def seen(state: str = "running", id: str = "i-1", attempt: int = 1, ended: datet
 def tick(at: datetime, *instances: SeenInstance, price: str = "0.16", complete: bool = True) -> Tick:
     span = PriceSpan(since=NOW, until=at, points=(PricePoint(at=NOW, usd_per_hour=Decimal(price)),))
     return Tick(job="abcdefgh", instances=instances, seen_at=at, complete=complete, prices={POOL_NAME: span})
+
+
+def gone(at: float) -> InstanceChanged:
+    return InstanceChanged(job=ID, instance="i-1", attempt=1, change="terminated", at=after(at))
+
+
+def saved(at: float, number: int = 1, step_: int = 100) -> Checkpoint:
+    return Checkpoint(job=ID, attempt=number, seq=5, at=after(at), step=step_, epoch=0, key="k", sha256="0")

@@ -165,7 +165,7 @@ class Ec2:
             warning_s=order.warning_s,
         )  # fmt: skip
         self.machines[machine.id] = machine
-        world.boot(machine)
+        world.host.boot(machine)
         return machine.id
 
     def renew(self, instance: str, lease_until: datetime, deadline: datetime) -> None:

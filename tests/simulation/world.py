@@ -23,55 +23,25 @@ from jobs.job import Job
 from jobs.messages import (
     AnyMail,
     AnyMessage,
-    Checkpoint,
     ExtendRequested,
-    Failed,
-    Finished,
     InstanceChanged,
     Person,
-    Progress,
-    Started,
     StopRequested,
     Submit,
     Terms,
-    Yielded,
 )
 from jobs.recipes import ERNIE_CLS
 from jobs.spec import JobSpec, Limits
 from tests.simulation.chance import Chance, Likelihoods, Switches
+from tests.simulation.host import Host, Work
 from tests.simulation.outside import Crash, Ec2, Machine, Market, Schedules, Slack, Table, at
-from trainer_image.host.lease_guard import verdict
 
 logging.disable(logging.CRITICAL)
 
 DAY = 86_400.0
 PARAMS = {p.name: p.default for p in ERNIE_CLS.params}
-GUARD_PERIOD_S = 5
 RETRIES = 100
 WATCH_S = 60
-
-
-@dataclass
-class Work:
-    """What a job's training truly needs (seconds) and has saved."""
-
-    needs_s: float
-    saved_s: float = 0.0
-    step: int = 0
-
-
-@dataclass
-class Trainer:
-    """The process on one machine."""
-
-    machine: Machine
-    began: float = 0.0
-    done_s: float = 0.0
-    seq: int = 0
-    told: bool = False
-    over: bool = False
-    stuck: bool = False
-    mute: bool = False
 
 
 @dataclass
@@ -90,7 +60,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.chance = Chance(
-            self.seed, self.likelihoods, self.quiet, tell=self._note if self.story is not None else None
+            self.seed, self.likelihoods, self.quiet, tell=self.note if self.story is not None else None
         )
         self.clock = 0.0
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
@@ -108,8 +78,8 @@ class World:
         self._mail: dict[str, deque[tuple[AnyMessage, int]]] = {}
         self._busy: set[str] = set()
         self._told: dict[str, Told] = {}
-        self._work: dict[str, Work] = {}
-        self._alive: dict[str, Machine] = {}
+        self.host = Host(self)
+        self.alive: dict[str, Machine] = {}
         self._recent: deque[Machine] = deque()
         self._waiting_to_tell: set[str] = set()
         self._down: list[tuple[float, float]] = []
@@ -142,7 +112,7 @@ class World:
     def over(self) -> bool:
         """Every run that was asked for is at its end and settled, and no machine is alive."""
         jobs = self.table.jobs
-        return len(jobs) == self.jobs and all(j.settled for j in jobs.values()) and not self._alive
+        return len(jobs) == self.jobs and all(j.settled for j in jobs.values()) and not self.alive
 
     # Faults
 
@@ -184,7 +154,7 @@ class World:
             self._crashing = False
         return True
 
-    def _note(self, line: str) -> None:
+    def note(self, line: str) -> None:
         if self.story is not None:
             self.story.append(f"{self.now():%d %H:%M:%S} {line}")
 
@@ -247,7 +217,7 @@ class World:
     def saved(self, had: Job | None, job: Job) -> None:
         """The table's stream. Only what the channel must notice is worth a simulated call to Slack."""
         if had is None or had.state != job.state:
-            self._note(f"{job.id}: {job.state.value} ({job.why.code}), spent {job.spent}")
+            self.note(f"{job.id}: {job.state.value} ({job.why.code}), spent {job.spent}")
         if had is None or had.state != job.state or had.alerts != job.alerts or had.replies != job.replies:
             self._soon_told(job.id, self.chance.between(0.2, 2))
 
@@ -266,14 +236,21 @@ class World:
             return
         client: Any = self.slack
 
-        def keep(told: Told) -> None:
-            self.call()
-            self._told[id] = told
-            self.call()
-
-        done = self._guarded(lambda: tell(self.table.jobs[id], self._told.get(id, Told()), client, self.now(), 0, keep))
+        done = self._guarded(
+            lambda: tell(self.table.jobs[id], self._told.get(id, Told()), client, self.now(), 0, self._keeper(id))
+        )
         if not done:
             self._soon_told(id, self.chance.between(1, 120))
+
+    def _keeper(self, key: str) -> Callable[[Told], None]:
+        """Writes down what Slack has been told; the function may die before or after."""
+
+        def keep(told: Told) -> None:
+            self.call()
+            self._told[key] = told
+            self.call()
+
+        return keep
 
     def _note_month(self, month: str) -> None:
         if self._outage_ends() is None:
@@ -293,14 +270,9 @@ class World:
         client: Any = self.slack
         key = f"month/{month}"
 
-        def keep(told: Told) -> None:
-            self.call()
-            self._told[key] = told
-            self.call()
-
         def tell_it() -> None:
             tell_month(
-                self.table.alerts[month], self._told.get(key, Told()), client, "C-BUDGET", "en", self.table.load, keep,
+                self.table.alerts[month], self._told.get(key, Told()), client, "C-BUDGET", "en", self.table.load, self._keeper(key),
                 lambda id: self.told(id).ts,
             )  # fmt: skip
 
@@ -316,7 +288,7 @@ class World:
         die = self.chance.die
         id = f"j{self.seed % 1000:03d}{number:04d}"
         time_s = int(die.choice((900, 1800, 3600, 5400, 9000)))
-        self._work[id] = Work(needs_s=die.uniform(300, 6000))
+        self.host.work[id] = Work(needs_s=die.uniform(300, 6000))
         limits = Limits.model_construct(budget=budget, time_s=time_s)
         spec = JobSpec.model_construct(recipe="ernie-cls", params=PARAMS, limits=limits, resume=None)
         owner = Person(id=f"U{number % 4}")
@@ -331,7 +303,7 @@ class World:
     # EC2's events
 
     def machine_changed(self, machine: Machine, change: Any, moment: datetime) -> None:
-        self._note(f"{machine.job}: {machine.id} will be {change} at {moment:%H:%M:%S}, lease {machine.lease:%H:%M:%S}")
+        self.note(f"{machine.job}: {machine.id} will be {change} at {moment:%H:%M:%S}, lease {machine.lease:%H:%M:%S}")
         delay = max(0.0, (moment - self.now()).total_seconds())
         if change == "terminated":
             self.later(delay, lambda: self._gone(machine))
@@ -341,7 +313,7 @@ class World:
         self.later(delay + self.chance.between(0.5, 5), lambda: self.send(message))
 
     def _gone(self, machine: Machine) -> None:
-        self._alive.pop(machine.id, None)
+        self.alive.pop(machine.id, None)
         self._recent.append(machine)
 
     def visible_machines(self) -> Iterator[Machine]:
@@ -349,7 +321,7 @@ class World:
         limit = self.now() - timedelta(hours=2)
         while self._recent and self._recent[0].terminated is not None and self._recent[0].terminated < limit:
             self._recent.popleft()
-        yield from self._alive.values()
+        yield from self.alive.values()
         yield from self._recent
 
     def schedule_fires(self, instance: str, moment: datetime) -> None:
@@ -360,117 +332,6 @@ class World:
                 self.ec2.power_off(instance, 0, user=True)
 
         self.later(max(0.0, (moment - self.now()).total_seconds()), fire)
-
-    # The machine: its guard and its trainer
-
-    def boot(self, machine: Machine) -> None:
-        self._note(f"{machine.job}: {machine.id} starts in {machine.pool}, lease {machine.lease:%H:%M:%S}")
-        self._alive[machine.id] = machine
-        trainer = Trainer(machine)
-        if self.switches.guard:
-            self.later(40, lambda: self._guard(trainer))
-        if not self.chance.hits("never_boots"):
-            self.later(self.chance.between(90, 300), lambda: self._begin(trainer))
-        if self.chance.hits("interruption"):
-            noticed = self.chance.die.random() < 0.5
-            self.later(self.chance.between(60, 5000), lambda: self._interrupt(trainer, noticed))
-
-    def _guard(self, trainer: Trainer) -> None:
-        """The host's guard, by its own rule and its own clock; it looks again when something can be due."""
-        machine = trainer.machine
-        if not machine.alive:
-            return
-        clock = self.now().timestamp() + machine.skew_s
-        lease, deadline = machine.lease.timestamp(), machine.deadline.timestamp()
-        due = verdict(clock, lease, deadline, machine.warning_s, False)
-        if due == "off":
-            self.ec2.power_off(machine.id, self.chance.between(1, 25), user=True)
-            return
-        if due == "warn" and not trainer.told:
-            self._tell_to_leave(trainer)
-        end = min(lease, deadline)
-        wait = end - machine.warning_s - clock if due == "run" else end - clock
-        self.later(max(GUARD_PERIOD_S, min(wait, 300)), lambda: self._guard(trainer))
-
-    def _interrupt(self, trainer: Trainer, noticed: bool) -> None:
-        machine = trainer.machine
-        if not machine.alive:
-            return
-        if noticed:
-            self.machine_changed(machine, "interruption", self.now())
-            self._tell_to_leave(trainer)
-        self.later(120 if noticed else 0, lambda: self.ec2.power_off(machine.id, 0, user=False))
-
-    def _tell_to_leave(self, trainer: Trainer) -> None:
-        trainer.told = True
-        if not trainer.stuck:
-            self.later(self.chance.between(1, 20), lambda: self._leave(trainer))
-
-    def _leave(self, trainer: Trainer) -> None:
-        if trainer.over or not trainer.machine.alive or not trainer.began:
-            return
-        self._progress(trainer)
-        self._save(trainer)
-        self._report(trainer, Yielded, step=self._work[trainer.machine.job].step)
-        self._exit(trainer)
-
-    def _begin(self, trainer: Trainer) -> None:
-        if not trainer.machine.alive or trainer.told:
-            return
-        work = self._work[trainer.machine.job]
-        trainer.began, trainer.done_s = self.clock, work.saved_s
-        self._report(trainer, Started, steps=100, resumed_step=work.step)
-        if self.chance.hits("hang"):
-            self.later(self.chance.between(0, 1500), lambda: setattr(trainer, "stuck", True))
-        if self.chance.hits("silent"):
-            trainer.mute = True
-        if self.chance.hits("trainer_crash"):
-            self.later(self.chance.between(1, 2500), lambda: self._crash(trainer))
-        self.later(self.chance.between(120, 240), lambda: self._train(trainer))
-
-    def _train(self, trainer: Trainer) -> None:
-        if trainer.over or trainer.stuck or not trainer.machine.alive:
-            return
-        work = self._work[trainer.machine.job]
-        self._progress(trainer)
-        if trainer.done_s >= work.needs_s:
-            self._save(trainer)
-            self._report(trainer, Finished, step=work.step)
-            self._exit(trainer)
-            return
-        self._report(trainer, Progress, step=int(trainer.done_s), steps=int(work.needs_s), epoch=0, epochs=1)
-        self._save(trainer)
-        self.later(min(240.0, work.needs_s - trainer.done_s + 1), lambda: self._train(trainer))
-
-    def _progress(self, trainer: Trainer) -> None:
-        work = self._work[trainer.machine.job]
-        trainer.done_s = min(work.needs_s, max(trainer.done_s, work.saved_s) + self.clock - trainer.began)
-        trainer.began = self.clock
-
-    def _save(self, trainer: Trainer) -> None:
-        work = self._work[trainer.machine.job]
-        if trainer.done_s > work.saved_s:
-            work.saved_s, work.step = trainer.done_s, work.step + 1
-            self._report(trainer, Checkpoint, step=work.step, epoch=0, key="k", sha256="0")
-
-    def _crash(self, trainer: Trainer) -> None:
-        if trainer.over or not trainer.machine.alive:
-            return
-        if self.chance.die.random() < 0.5:
-            self._report(trainer, Failed, reason="RuntimeError")
-        self._exit(trainer)
-
-    def _exit(self, trainer: Trainer) -> None:
-        """The container is gone: the host powers off."""
-        trainer.over = True
-        self.later(self.chance.between(1, 10), lambda: self.ec2.power_off(trainer.machine.id, 0, user=True))
-
-    def _report(self, trainer: Trainer, kind: Any, **facts: Any) -> None:
-        trainer.seq += 1
-        if trainer.mute:
-            return
-        machine = trainer.machine
-        self.send(kind(job=machine.job, attempt=machine.attempt, seq=trainer.seq, at=self.now(), **facts))
 
 
 class _NeverTerminates:
