@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import boto3
 import httpx
 
 from jobs.model import Model
 from local import build
-from local.places import REGION, ROOT
+from local.places import ROOT
 
+Clients = Callable[[str], Any]
+"""A boto3 client of the local stack, by service name."""
 STACK = "paddock"
 PACKAGES = "paddock-packages"
 MACHINE_IMAGE = "/paddock/machine-image"
@@ -47,38 +49,40 @@ class Deployed(Model):
 
 
 def deploy(
-    session: boto3.Session, account: str, ec2: str, slack: str, keys: Keys, folder: Path, options: dict[str, str]
-) -> Deployed:
-    """Create the stack. `account`, `ec2`, `slack` are base URLs; `options` are parameters of the template that differ
+    client: Clients, account_ec2: Any, account: str, ec2: str, slack: str, keys: Keys, folder: Path,
+    options: dict[str, str],
+) -> Deployed:  # fmt: skip
+    """Create the stack. `account_ec2`: the emulated account's own EC2, where CloudFormation makes the launch template.
+    `account`, `ec2`, `slack` are base URLs; `options` are parameters of the template that differ
     from the local defaults. Raises RuntimeError with the stack's own reasons when it cannot be created."""
     parameters = {
-        "SecretArn": _secret(session, keys), "TrainerImage": "paddock-trainer:local", "MachineImage": MACHINE_IMAGE,
+        "SecretArn": _secret(client, keys), "TrainerImage": "paddock-trainer:local", "MachineImage": MACHINE_IMAGE,
         "SlackApi": f"{slack}/api/",
         "PriceLagSeconds": "0", "VolumeGb": "30", "DefaultTimeSeconds": "3600", "Terms": json.dumps(LOCAL_TERMS),
         "Admins": "U0ADA", "BudgetChannel": "C0PADDOCK", "MonthBudgetUsd": "100", **options,
     }  # fmt: skip
-    session.client("ssm").put_parameter(Name=MACHINE_IMAGE, Value="ami-12c6146b", Type="String")
+    client("ssm").put_parameter(Name=MACHINE_IMAGE, Value="ami-12c6146b", Type="String")
     template = (ROOT / "template.yaml").read_text()
-    location = _upload(session, build.archive(folder / "functions.zip"))
+    location = _upload(client, build.archive(folder / "functions.zip"))
     template = template.replace("CodeUri: .build/functions/", f"CodeUri: {location}")
-    client = session.client("cloudformation")
-    client.create_stack(
+    stacks = client("cloudformation")
+    stacks.create_stack(
         StackName=STACK, TemplateBody=template, Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
         Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
     )  # fmt: skip
     try:
-        client.get_waiter("stack_create_complete").wait(
+        stacks.get_waiter("stack_create_complete").wait(
             StackName=STACK, WaiterConfig={"Delay": 0.2, "MaxAttempts": 300}
         )
     except Exception as error:
-        events = client.describe_stack_events(StackName=STACK)["StackEvents"]
+        events = stacks.describe_stack_events(StackName=STACK)["StackEvents"]
         reasons = [f"{e['LogicalResourceId']}: {e['ResourceStatusReason']}" for e in events if "FAILED" in
                    e.get("ResourceStatus", "") and e.get("ResourceStatusReason")]  # fmt: skip
         raise RuntimeError("the stack was not created: " + "; ".join(reasons)) from error
     outputs = {
-        o["OutputKey"]: o["OutputValue"] for o in client.describe_stacks(StackName=STACK)["Stacks"][0]["Outputs"]
+        o["OutputKey"]: o["OutputValue"] for o in stacks.describe_stacks(StackName=STACK)["Stacks"][0]["Outputs"]
     }
-    _share_launch_template(session, account, ec2)
+    _share_launch_template(account_ec2, ec2)
     url_id = outputs["SlackUrl"].removeprefix("https://").split(".")[0]
     slack_url = f"{account}/_aws/lambda-url/{url_id}/"
     httpx.post(f"{slack}/stand-in/url", json={"url": slack_url}, trust_env=False).raise_for_status()
@@ -92,23 +96,21 @@ def deploy(
     )
 
 
-def _secret(session: boto3.Session, keys: Keys) -> str:
-    client = session.client("secretsmanager")
-    return str(client.create_secret(Name="paddock/local", SecretString=keys.model_dump_json())["ARN"])
+def _secret(client: Clients, keys: Keys) -> str:
+    return str(client("secretsmanager").create_secret(Name="paddock/local", SecretString=keys.model_dump_json())["ARN"])
 
 
-def _upload(session: boto3.Session, package: Path) -> str:
-    client = session.client("s3")
-    client.create_bucket(Bucket=PACKAGES)
-    client.upload_file(str(package), PACKAGES, package.name)
+def _upload(client: Clients, package: Path) -> str:
+    s3 = client("s3")
+    s3.create_bucket(Bucket=PACKAGES)
+    s3.upload_file(str(package), PACKAGES, package.name)
     return f"s3://{PACKAGES}/{package.name}"
 
 
-def _share_launch_template(session: boto3.Session, account: str, ec2: str) -> None:
-    """The account's EC2 (where CloudFormation made the launch template) and the stand-in are two: copy it over."""
-    client: Any = session.client("ec2", endpoint_url=account, region_name=REGION)
-    for template in client.describe_launch_templates()["LaunchTemplates"]:
-        versions = client.describe_launch_template_versions(LaunchTemplateId=template["LaunchTemplateId"])
+def _share_launch_template(account_ec2: Any, ec2: str) -> None:
+    """The account's EC2 and the stand-in are two: copy the launch template over."""
+    for template in account_ec2.describe_launch_templates()["LaunchTemplates"]:
+        versions = account_ec2.describe_launch_template_versions(LaunchTemplateId=template["LaunchTemplateId"])
         data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]
         asked = {"name": template["LaunchTemplateName"], "data": {"ImageId": data["ImageId"]}}
         httpx.post(f"{ec2}/stand-in/launch-template", json=asked, trust_env=False).raise_for_status()

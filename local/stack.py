@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,10 +55,12 @@ class Stack:
         for name, url in (("account", f"{self.account}/_ministack/health"), ("slack", f"{self.slack}/state"),
                           ("ec2", f"{self.ec2}/stand-in/ready")):  # fmt: skip
             self._await(name, url)
-        self.deployed = deploy(self._endpoint_session(), self.account, self.ec2, self.slack, self.keys, self.folder,
-                               options)  # fmt: skip
+        account_ec2 = self.session.client("ec2", endpoint_url=self.account)
+        self.deployed = deploy(
+            self.client, account_ec2, self.account, self.ec2, self.slack, self.keys, self.folder, options
+        )
         if kept is not None:
-            keep.restore(self._endpoint_session(), self.deployed, kept)
+            keep.restore(self.client, self.deployed, kept)
 
     def client(self, name: str) -> Any:
         """A boto3 client for the emulated account (EC2: the stand-in)."""
@@ -95,7 +97,7 @@ class Stack:
         """Keep what is to be kept, then end everything."""
         if kept is not None and hasattr(self, "deployed"):
             try:
-                keep.save(self._endpoint_session(), self.deployed, kept)
+                keep.save(self.client, self.deployed, kept)
             except Exception as error:  # noqa: BLE001
                 print(f"the runs of this stack could not be kept: {error}", file=sys.stderr)
         self.http.close()
@@ -118,10 +120,6 @@ class Stack:
         for child in psutil.wait_procs(children, timeout=GOODBYE_S)[1]:
             child.kill()
 
-    def _endpoint_session(self) -> Any:
-        """A session whose clients go to the emulated account."""
-        return _Session(self.client)
-
     def _serve(self, name: str, command: list[str], env: dict[str, str]) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
@@ -141,16 +139,6 @@ class Stack:
             self.http.request(method, url, json={} if method == "POST" else None).raise_for_status()
 
         answered()
-
-
-class _Session:
-    def __init__(self, client: Callable[[str], Any]) -> None:
-        self._client = client
-
-    def client(self, name: str, **more: Any) -> Any:
-        if more:
-            return boto3.client(name, aws_access_key_id="test", aws_secret_access_key="test", **more)  # type: ignore[call-overload]
-        return self._client(name)
 
 
 def _with_trainer(env: dict[str, str]) -> dict[str, str]:
