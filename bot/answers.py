@@ -7,7 +7,19 @@ from base64 import b32encode
 
 from bot.cards import explain, latest
 from bot.desk import Desk
-from bot.grammar import Command, Extend, Help, SetBudget, Stop, Train, Wrong, parse_budget, parse_jobs, parse_train
+from bot.grammar import (
+    Choose,
+    Command,
+    Extend,
+    Help,
+    SetBudget,
+    Stop,
+    Train,
+    Wrong,
+    parse_budget,
+    parse_jobs,
+    parse_train,
+)
 from bot.quantities import span
 from bot.wording import Language, language_of, say
 from jobs.job import Job
@@ -15,10 +27,13 @@ from jobs.messages import ExtendRequested, Person, StopRequested, Submit
 from jobs.model import Model
 from jobs.money import SYMBOLS, shown
 from jobs.recipes import RECIPES
-from jobs.spec import Problem
+from jobs.spec import JobSpec, Problem
 from jobs.team import Month
 
 LISTED = 15
+MOST_PROBLEMS = 8
+LONGEST_FACT = 120
+"""Of a word that somebody typed, as it is quoted back."""
 
 
 class Request(Model):
@@ -47,7 +62,9 @@ def answer(request: Request, desk: Desk) -> str:
     else:
         parsed = parse_budget(request.text, desk.house.defaults.currency)
     if isinstance(parsed, Wrong):
-        return _wrong(parsed, desk, lang)
+        return _wrong(parsed, request.command, desk, lang)
+    if isinstance(parsed, Choose):
+        return _choice(parsed, request.person, desk, lang)
     if isinstance(parsed, Help):
         example = RECIPES["ernie-cls"].example
         return _in_currency(say(lang, f"help_{parsed.about}", recipes=", ".join(RECIPES), example=example), desk)
@@ -103,14 +120,10 @@ def extend(parsed: Extend, request: Request, desk: Desk, lang: Language) -> str:
 def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
     spec = parsed.spec
     if spec.resume is not None:
-        earlier = desk.job(spec.resume)
-        if earlier is None or earlier.checkpoint is None or earlier.spec.recipe != spec.recipe:
-            code = "no_job" if earlier is None else "not_resumable"
-            facts = {"job": spec.resume, "recipe": spec.recipe}
-            wrong = Wrong(problems=(Problem(code=code, facts=facts),), example=RECIPES[spec.recipe].example)
-            return _wrong(wrong, desk, lang)
-        fixed = {p.name: earlier.spec.params[p.name] for p in RECIPES[spec.recipe].params if not p.changeable}
-        spec = spec.with_(params={**spec.params, **fixed})
+        resumed = resume(spec, parsed.typed, desk.job(spec.resume))
+        if isinstance(resumed, Wrong):
+            return _wrong(resumed, request.command, desk, lang)
+        spec = resumed
     id = job_id(request.request)
     desk.send(
         Submit(job=id, spec=spec, owner=request.person, channel=request.channel, language=lang,
@@ -120,10 +133,52 @@ def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
     return say(lang, "accepted", job=id, budget=shown(limits.budget, limits.currency), time=span(limits.time_s, lang))
 
 
-def _wrong(wrong: Wrong, desk: Desk, lang: Language) -> str:
-    lines = [f"• {_sentence(problem, lang)}" for problem in wrong.problems]
+def resume(spec: JobSpec, typed: frozenset[str], earlier: Job | None) -> JobSpec | Wrong:
+    """The run that goes on from `earlier`'s checkpoint: what was not typed is as it was there. Refused is what cannot
+    be honoured: another value of a parameter that the checkpoint depends on, or a run with nothing left to do."""
+    recipe = RECIPES[spec.recipe]
+    facts = {"job": spec.resume or "", "recipe": spec.recipe}
+    if earlier is None:
+        return Wrong(problems=(Problem(code="no_job", facts=facts),), example=recipe.example)
+    if not earlier.state.is_end:
+        return Wrong(problems=(Problem(code="still_live", facts=facts),), example=f"/jobs stop {earlier.id}")
+    if earlier.checkpoint is None or earlier.spec.recipe != spec.recipe:
+        return Wrong(problems=(Problem(code="not_resumable", facts=facts),), example=recipe.example)
+    was, params = earlier.spec.params, dict(earlier.spec.params)
+    problems: list[Problem] = []
+    for param in recipe.params:
+        wanted = spec.params[param.name]
+        if param.name not in typed or wanted == was[param.name]:
+            continue
+        params[param.name] = wanted
+        if not param.changeable:
+            values = {"key": param.name, "value": str(wanted), "was": str(was[param.name])}
+            problems.append(Problem(code="kept_on_resume", facts=facts | values))
+    example = f"/train {recipe.name} resume={earlier.id}"
+    done, epochs = earlier.checkpoint.epoch, int(params.get("epochs") or 0)
+    if "epochs" in params and epochs <= done:
+        reach = {"epochs": str(epochs), "done": str(done), "step": str(earlier.checkpoint.step), "more": str(done + 1)}
+        problems.append(Problem(code="nothing_left", facts=facts | reach))
+        example += f" epochs={done + 1}"
+    return Wrong(problems=tuple(problems), example=example) if problems else spec.with_(params=params)
+
+
+def _choice(choose: Choose, person: Person, desk: Desk, lang: Language) -> str:
+    """The typist's own live runs, each with the command as it works for it."""
+    own = [job for job in desk.recent(LISTED) if job.owner.id == person.id and not job.state.is_end]
+    if not own:
+        return say(lang, "none_of_yours")
+    lines = [f"{_line(job, lang)}\n`{_in_currency(choose.command.replace('{id}', job.id), desk)}`" for job in own]
+    return "\n".join([say(lang, "which_run"), *lines[:LISTED]])
+
+
+def _wrong(wrong: Wrong, command: str, desk: Desk, lang: Language) -> str:
+    lines = [f"• {_sentence(problem, lang)}" for problem in wrong.problems[:MOST_PROBLEMS]]
+    more = len(wrong.problems) - len(lines)
+    if more > 0:
+        lines.append(say(lang, "more_problems", count=str(more)))
     example = say(lang, "example", example=_in_currency(wrong.example, desk))
-    return "\n".join([say(lang, "wrong"), *lines, example])
+    return "\n".join([say(lang, f"wrong_{command.removeprefix('/')}"), *lines, example])
 
 
 def _in_currency(example: str, desk: Desk) -> str:
@@ -134,7 +189,12 @@ def _in_currency(example: str, desk: Desk) -> str:
 def _sentence(problem: Problem, lang: Language) -> str:
     nearest = problem.facts.get("nearest")
     hint = say(lang, "did_you_mean", nearest=nearest) if nearest else ""
-    return say(lang, problem.code, **{**problem.facts, "hint": hint}).strip()
+    facts = {name: fact if name == "known" else _cut(fact) for name, fact in problem.facts.items()}
+    return say(lang, problem.code, **{**facts, "hint": hint}).strip()
+
+
+def _cut(fact: str) -> str:
+    return fact if len(fact) <= LONGEST_FACT else fact[: LONGEST_FACT - 1] + "…"
 
 
 def _list(jobs: list[Job], desk: Desk, lang: Language) -> str:

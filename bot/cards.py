@@ -105,13 +105,12 @@ def _facts(job: Job) -> list[tuple[str, str]]:
         facts.append((say(lang, "speed"), say(lang, "speed_value", rate=f"{p.samples_per_s:,.0f}")))
     attempt = latest(job)
     if attempt is not None:
-        price = attempt.prices[-1].usd_per_hour if attempt.prices else attempt.pool.spot
         where = say(
             lang,
             "price_value",
             type=attempt.pool.instance_type,
             zone=attempt.pool.zone,
-            price=shown(price, job.currency),
+            price=shown(attempt.price, job.currency),
         )
         facts.append((say(lang, "instance"), where))
     elapsed = _elapsed(job)
@@ -149,7 +148,7 @@ def projected(job: Job) -> Decimal | None:
     left, attempt = eta_s(job), job.current
     if left is None or attempt is None:
         return None
-    price = attempt.prices[-1].usd_per_hour if attempt.prices else attempt.pool.rates.on_demand
+    price = attempt.price if attempt.prices else attempt.pool.rates.on_demand
     return stored(job.spent + (price + attempt.pool.rates.fixed) * Decimal(round(left)) / 3600)
 
 
@@ -193,13 +192,26 @@ def _buttons(job: Job) -> list[dict[str, Any]]:
 
 def _context(job: Job) -> str:
     lang = job.language
+    origin = _origin(job)
     number = str(max(1, sum(1 for a in job.attempts if a.started_at is not None and not a.stray)))
     if job.checkpoint is None:
-        return say(lang, "context_none", job=job.id, attempt=number)
-    text = say(lang, "context", job=job.id, attempt=number, step=str(job.checkpoint.step))
+        return say(lang, "context_none", job=job.id, attempt=number) + origin
+    text = say(lang, "context", job=job.id, attempt=number, step=str(job.checkpoint.step)) + origin
     if job.state.is_end and job.state is not State.SUCCEEDED:
         text += "\n" + say(lang, "go_on", command=resume_command(job))
     return text
+
+
+def _origin(job: Job) -> str:
+    """For a run that goes on from another: from where, and what happens to the learning rate."""
+    if job.spec.resume is None:
+        return ""
+    if job.origin is None:
+        return "\n" + say(job.language, "goes_on_from", job=job.spec.resume)
+    facts = {"job": job.spec.resume, "step": str(job.origin.step)}
+    changed = {"epochs": str(job.spec.params.get("epochs", "")), "lr": str(job.spec.params.get("lr", ""))}
+    where = say(job.language, "went_on_from", **facts)
+    return f"\n{where} {say(job.language, f'schedule_{job.origin.schedule}', **changed)}"
 
 
 def section(text: str) -> dict[str, Any]:

@@ -10,16 +10,29 @@ from bot.normalise import Word, words
 from jobs.model import Model, Usd
 from jobs.money import SYMBOLS, Currency
 from jobs.recipes import RECIPES, Recipe, Value
-from jobs.spec import LIMIT_ALIASES, JobSpec, Limits, Problem, nearest, read_budget, read_time, read_value
+from jobs.spec import (
+    CURRENCY_WORD,
+    LIMIT_ALIASES,
+    TIME_WORD,
+    JobSpec,
+    Limits,
+    Problem,
+    nearest,
+    read_budget,
+    read_time,
+    read_value,
+)
 
 JOB_ID = re.compile(r"[a-z2-7]{8}")
+_UNSAID = ("", "last", "latest", "最近", "上一个")
 
 
 class Train(Model):
-    """A run to be submitted."""
+    """A run to be submitted. `typed` names the parameters that were given; the others are the recipe's defaults."""
 
     kind: Literal["train"] = "train"
     spec: JobSpec
+    typed: frozenset[str]
 
 
 class ListJobs(Model):
@@ -36,6 +49,13 @@ class Extend(Model):
     job: str
     budget: Usd = Decimal(0)
     time_s: int = 0
+
+
+class Choose(Model):
+    """Which run is meant was not said, or as `last`: `command` works once the id is in it, at `{id}`."""
+
+    kind: Literal["choose"] = "choose"
+    command: str
 
 
 class ShowBudget(Model):
@@ -60,7 +80,7 @@ class Wrong(Model):
     example: str
 
 
-Command = Train | ListJobs | Stop | Extend | ShowBudget | SetBudget | Help | Wrong
+Command = Train | ListJobs | Stop | Extend | Choose | ShowBudget | SetBudget | Help | Wrong
 
 
 def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
@@ -71,15 +91,19 @@ def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
         return Wrong(problems=(read,), example=example)
     if not read or read[0].text.lower() in ("help", "帮助", "?"):
         return Help(about="train")
-    first, rest = read[0].text.lower(), read[1:]
+    first, rest = read[0].text.lower().replace("_", "-"), read[1:]
     recipe = RECIPES.get(first)
     problems: list[Problem] = []
     if recipe is None:
-        meant = nearest(first, RECIPES) or next(iter(RECIPES))
-        code: Literal["no_recipe", "unknown_recipe"] = "unknown_recipe"
+        facts = {"value": read[0].text.lower(), "known": ", ".join(RECIPES)}
+        meant = nearest(first, RECIPES)
         if "=" in first or ":" in first:
-            code, rest = "no_recipe", read
-        problems.append(Problem(code=code, facts={"value": first, "nearest": meant, "known": ", ".join(RECIPES)}))
+            meant, rest = next(iter(RECIPES)), read
+            problems.append(Problem(code="no_recipe", facts=facts | {"example": meant}))
+        else:
+            problems.append(Problem(code="unknown_recipe", facts=facts | {"nearest": meant or ""}))
+        if meant is None:
+            return Wrong(problems=tuple(problems), example=example)
         recipe = RECIPES[meant]
     pairs, wrong = _pairs(rest, recipe)
     problems += wrong
@@ -95,7 +119,7 @@ def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
     limits = defaults.with_(budget=values.pop("budget", defaults.budget), time_s=values.pop("time", defaults.time_s))
     resume = values.pop("resume", None)
     params = {p.name: values.get(p.name, p.default) for p in recipe.params}
-    return Train(spec=JobSpec(recipe=recipe.name, params=params, limits=limits, resume=resume))
+    return Train(spec=JobSpec(recipe=recipe.name, params=params, limits=limits, resume=resume), typed=frozenset(values))
 
 
 def _read(
@@ -134,19 +158,24 @@ def parse_jobs(text: str, currency: Currency) -> Command:
         return Help(about="jobs")
     if verb in ("stop", "停止", "cancel", "kill"):
         job = read[1].text.lower() if len(read) > 1 else ""
+        if job in _UNSAID:
+            return Choose(command="/jobs stop {id}")
         if not JOB_ID.fullmatch(job):
             return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=example)
         return Stop(job=job)
     if verb in ("extend", "延长", "追加"):
         return _extend(read[1:], currency)
     known = ["stop", "extend", "list", "help"]
-    facts = {"value": verb, "nearest": nearest(verb, known) or "list", "known": ", ".join(known)}
+    facts = {"value": verb, "nearest": nearest(verb, known) or "", "known": ", ".join(known)}
     return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
 
 
 def _extend(rest: list[Word], currency: Currency) -> Command:
     example = "/jobs extend k3m7q2xa budget=+$2 time=+1h"
     job = rest[0].text.lower() if rest else ""
+    if job in _UNSAID or "=" in job:
+        changes_typed = [word.text for word in rest if "=" in word.text] or [example.partition("xa ")[2]]
+        return Choose(command=" ".join(["/jobs extend {id}", *changes_typed]))
     if not JOB_ID.fullmatch(job):
         return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=example)
     problems: list[Problem] = []
@@ -194,15 +223,16 @@ def parse_budget(text: str, currency: Currency) -> Command:
     if verb in ("help", "帮助", "?"):
         return Help(about="budget")
     if verb in ("set", "设置", "设为"):
-        asked = read[1].text if len(read) > 1 else ""
+        asked = " ".join(word.text for word in read[1:])
         cap = read_budget(asked, currency, low=Decimal(0), high=Decimal(1_000_000))
         return Wrong(problems=(cap,), example=example) if isinstance(cap, Problem) else SetBudget(cap=cap)
-    facts = {"value": verb, "nearest": nearest(verb, ["set", "help"]) or "set", "known": "set, help"}
+    facts = {"value": verb, "nearest": nearest(verb, ["set", "help"]) or "", "known": "set, help"}
     return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
 
 
 def _pairs(rest: list[Word], recipe: Recipe | None) -> tuple[list[tuple[str, str]], list[Problem]]:
-    """The `key=value` pairs; also `key:value`, `--key value` and `-key=value`, which phones and habit make."""
+    """The `key=value` pairs; also `key:value`, `--key value` and `-key=value`, which phones and habit make, and amounts
+    and spans of several words: `budget=5 dollars`, `time=1 h 30 m`."""
     pairs: list[tuple[str, str]] = []
     problems: list[Problem] = []
     waiting = iter(rest)
@@ -214,6 +244,9 @@ def _pairs(rest: list[Word], recipe: Recipe | None) -> tuple[list[tuple[str, str
         if not sign and _key(key, recipe) and word.text.startswith("-"):
             following = next(waiting, None)
             sign, value = "=", following.text if following else ""
+        if not sign and pairs and _goes_on(pairs[-1], word.text):
+            pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {word.text}".strip())
+            continue
         if not sign or not key:
             facts = {
                 "value": word.text,
@@ -223,6 +256,17 @@ def _pairs(rest: list[Word], recipe: Recipe | None) -> tuple[list[tuple[str, str
             continue
         pairs.append((key if _key(key, recipe) is None else str(_key(key, recipe)), value))
     return pairs, problems
+
+
+def _goes_on(pair: tuple[str, str], word: str) -> bool:
+    """Whether a word belongs to the amount or span before it."""
+    key, value = pair
+    if key == "time":
+        return TIME_WORD.fullmatch(word) is not None
+    if key == "budget":
+        has_number = any(char.isdigit() for char in value)
+        return CURRENCY_WORD.fullmatch(word) is not None or (not has_number and word[:1].isdigit())
+    return False
 
 
 def _key(key: str, recipe: Recipe | None) -> str | None:

@@ -12,6 +12,7 @@ _QUOTES = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"
 _DASHES = dict.fromkeys("‐‑‒–—―−", "-")
 _CLOSING = {'"': '"', "'": "'"}
 _SLACK_LINK = re.compile(r"<(?:https?://|mailto:)[^|>]*\|([^>]*)>|<((?:https?://|mailto:)[^|>]*)>")
+_THOUSANDS = re.compile(r"\d{3}(?!\d)", re.ASCII)
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
 
@@ -29,7 +30,8 @@ def plain(text: str) -> str:
 
 
 def words(text: str) -> list[Word] | Problem:
-    """A command's words. Splits at white space and commas; joins `key = value`; keeps quoted values as typed.
+    """A command's words. Splits at white space and commas, not within `1,000`; joins `key = value`; keeps quoted values
+    as typed.
 
     Answers a Problem for an unclosed quote and for digits that NFKC would silently turn into others (`①`, `²`)."""
     for entity, char in _ENTITIES.items():
@@ -37,7 +39,7 @@ def words(text: str) -> list[Word] | Problem:
     text = _SLACK_LINK.sub(lambda m: m.group(1) or m.group(2), text)
     found: list[Word] = []
     current, quoted, inside = "", False, ""
-    for char in text:
+    for position, char in enumerate(text):
         as_ascii = _QUOTES.get(char, char)
         if inside:
             if as_ascii == inside:
@@ -51,6 +53,9 @@ def words(text: str) -> list[Word] | Problem:
         if unicodedata.category(char) == "No":
             return Problem(code="unclear_digit", facts={"value": char})
         simple = plain(char)
+        if simple == "," and current[-1:].isdigit() and _THOUSANDS.match(plain(text[position + 1 : position + 5])):
+            current += simple
+            continue
         if simple.isspace() or simple in ("", ",", "、", ";"):
             if current or quoted:
                 found.append(Word(text=current, quoted=quoted))

@@ -26,7 +26,7 @@ def _handle(record: SQSRecord) -> None:
         return
     attempt = getattr(message, "attempt", None)
     with logger.append_context_keys(job=message.job, attempt=attempt, message_kind=message.kind):
-        deliver(message, wiring.table(), wiring.instances(), wiring.schedules(), wiring.now)
+        deliver(message, wiring.table(), wiring.instances(), wiring.schedules(), wiring.results(), wiring.now)
 
 
 @logger.inject_lambda_context

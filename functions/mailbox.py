@@ -8,7 +8,7 @@ from datetime import datetime
 
 from aws_lambda_powertools import Logger
 
-from functions.ports import Cloud, JobTable, LaunchRefused, NoRoom, Schedules
+from functions.ports import Cloud, JobTable, LaunchRefused, NoRoom, Results, Schedules
 from jobs.effects import Effect, Forget, Launch, Look, Quote, Renew, Terminate
 from jobs.job import Job
 from jobs.lifecycle import step
@@ -29,8 +29,9 @@ LONGEST_CHAIN = 20
 
 
 def deliver(
-    message: AnyMessage, table: JobTable, cloud: Cloud, schedules: Schedules, now: Callable[[], datetime]
-) -> Job | None:
+    message: AnyMessage, table: JobTable, cloud: Cloud, schedules: Schedules, results: Results,
+    now: Callable[[], datetime],
+) -> Job | None:  # fmt: skip
     """The job after the message and all that followed from it at once.
 
     Raises Conflict (deliver it again) and whatever the table raises. An effect that fails is logged and left to the
@@ -63,7 +64,7 @@ def deliver(
                 logger.info("state", extra=facts(new) | {"state": new.state.value, "why": new.why.code})
         for effect in effects:
             try:
-                answer = perform(effect, new, cloud, schedules, now)
+                answer = perform(effect, new, cloud, schedules, results, now)
             except Exception:
                 logger.exception("effect failed", extra=facts(new) | {"effect": type(effect).__name__})
                 continue
@@ -78,11 +79,12 @@ def facts(job: Job) -> dict[str, str | int]:
 
 
 def perform(
-    effect: Effect, job: Job, cloud: Cloud, schedules: Schedules, now: Callable[[], datetime]
+    effect: Effect, job: Job, cloud: Cloud, schedules: Schedules, results: Results, now: Callable[[], datetime]
 ) -> AnyMessage | None:
     """Do one effect. May be done twice. Answers the message that says how it went, if the job needs to know."""
     if isinstance(effect, Quote):
-        return Quoted(job=job.id, pools=tuple(cloud.quote(effect.instance_types)))
+        done = results.result(job.id) if effect.may_be_done else None
+        return done or Quoted(job=job.id, pools=tuple(cloud.quote(effect.instance_types)))
     if isinstance(effect, Launch):
         try:
             instance, at = cloud.launch(job, effect)

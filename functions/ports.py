@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from jobs.effects import Launch
 from jobs.job import Job
-from jobs.messages import AnyMail, Pool, PriceSpan, SeenInstance, Tick
+from jobs.messages import AnyMail, Finished, Pool, PriceSpan, SeenInstance, Tick
 from jobs.model import Model, Usd, UtcTime
 from jobs.team import Entry
 
@@ -26,7 +26,7 @@ class NoRoom(Exception):
 
 
 class LaunchRefused(Exception):
-    """EC2 has no instance for this launch, for certain."""
+    """This try to launch started no instance, for certain: EC2 said so, or nothing was sent."""
 
     def __init__(self, reason: Literal["capacity", "quota", "busy", "invalid"], detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -68,6 +68,13 @@ class Cloud(Protocol):
 
     def walk(self) -> Iterator[Found]:
         """Every instance under this deployment's tag."""
+
+
+class Results(Protocol):
+    """What trainers leave in the bucket when the work is done."""
+
+    def result(self, job: str) -> Finished | None:
+        """None if there is none: the work is not done. Raises when that cannot be known."""
 
 
 class Market(Protocol):

@@ -16,6 +16,7 @@ from functions.aws import clients
 from functions.aws.instances import Home, Instances
 from functions.aws.prices import Prices
 from functions.aws.queue import Queue
+from functions.aws.results import BucketResults
 from functions.aws.schedules import InstanceSchedules
 from functions.aws.table import Table
 from functions.settings import secrets, settings
@@ -60,6 +61,11 @@ def schedules() -> InstanceSchedules:
     s = settings()
     partition = s.schedule_role.split(":")[1]
     return InstanceSchedules(clients.scheduler(), s.schedule_group, s.schedule_role, partition)
+
+
+@lru_cache(maxsize=1)
+def results() -> BucketResults:
+    return BucketResults(clients.s3(), settings().bucket)
 
 
 def slack(retry: bool) -> WebClient:

@@ -10,6 +10,8 @@ class Quote(Model):
     """Look up the pools that suit the recipe and their prices; answer with `Quoted`."""
 
     instance_types: tuple[str, ...]
+    may_be_done: bool
+    """The job had an instance: look first whether its result is in the bucket; if so, answer with that `Finished`."""
 
 
 class Launch(Model):

@@ -91,6 +91,12 @@ class Attempt(Model):
         return self.renewed_until or self.lease_until
 
     @property
+    def price(self) -> Decimal:
+        """The newest spot price per hour that is known; on demand where it is not."""
+        ceiling = self.pool.rates.on_demand
+        return self.prices[-1].charged(ceiling) if self.prices else (self.pool.spot if self.pool.spot > 0 else ceiling)
+
+    @property
     def pool_name(self) -> str:
         return f"{self.pool.instance_type}/{self.pool.zone}"
 
@@ -138,6 +144,14 @@ class CheckpointRef(Model):
     key: str
     sha256: str
     at: UtcTime
+
+
+class Origin(Model):
+    """Where a run that goes on from another's checkpoint began, as its trainer said."""
+
+    step: int
+    schedule: Literal["as_planned", "longer", "new_rate"]
+    """See messages.Started."""
 
 
 class Alert(Model):
@@ -188,6 +202,7 @@ class Job(Model):
     progress: Progress | None = None
     metrics: dict[str, float] = {}
     checkpoint: CheckpointRef | None = None
+    origin: Origin | None = None
     finished: bool = False
     fruitless: int = 0
     """Attempts in a row that ended by themselves without a new checkpoint."""

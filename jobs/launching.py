@@ -87,9 +87,10 @@ def adopt(job: Job, number: int, instance: str, started_at: datetime, now: datet
 
 
 def on_failed(job: Job, message: LaunchFailed, now: datetime) -> Step:
-    """EC2 refused an attempt. `busy` is tried again at the next tick, with the same token."""
+    """An attempt was refused for certain. `busy` says so of this try only: after an earlier one whose outcome is
+    unknown there may be an instance, and the next tick asks again, with the same token."""
     attempt = next((a for a in job.open_attempts if a.number == message.attempt and a.instance is None), None)
-    if attempt is None or message.reason == "busy":
+    if attempt is None or (message.reason == "busy" and attempt.tried_at != attempt.asked_at):
         return job, ()
     job = without(job, attempt)
     if job.state is State.STOPPING:
@@ -97,12 +98,14 @@ def on_failed(job: Job, message: LaunchFailed, now: datetime) -> Step:
     facts = {"type": attempt.pool.instance_type, "zone": attempt.pool.zone, "detail": message.detail[:300]}
     if message.reason == "invalid":
         return begin_stop(job, State.FAILED, Why(code="launch_invalid", facts=facts))
+    if message.reason == "busy":
+        return back_to_waiting(job, Why(code="ec2_busy", facts=facts)), ()
     job = back_to_waiting(job, Why(code=f"no_{message.reason}_here", facts=facts))
     return job.with_(full_pools={**job.full_pools, _name(attempt.pool): now}), ()
 
 
 def without(job: Job, attempt: Attempt) -> Job:
-    """The job without a launch that EC2 refused. One that was asked for more than once stays in the books."""
+    """The job without a launch that was refused. One that was asked for more than once stays in the books."""
     if attempt.tried_at != attempt.asked_at:
         return job.with_attempt(attempt, closed=True)
     dropped: Job = job.with_(attempts=tuple(a for a in job.attempts if a is not attempt))

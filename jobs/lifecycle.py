@@ -117,27 +117,41 @@ def _reply(job: Job, id: str, to: ExtendRequested, why: Why) -> Job:
 
 def _on_tick(job: Job, message: Tick, now: datetime) -> Step:
     job, effects = observation.observe(job, message, now)
-    if job.state.is_end or job.open_attempts:
-        return job, effects
-    return job, (*effects, _quote(job)) if job.state in (State.QUEUED, State.INTERRUPTED) else effects
+    return job, (*effects, _quote(job)) if _waits(job) else effects
+
+
+def _on_quoted(job: Job, message: Quoted, now: datetime) -> Step:
+    hopeless = limits.not_worth_a_launch(job, now) if _waits(job) and job.attempts else None
+    if hopeless is not None:
+        return end(job, *hopeless, now), ()
+    return launching.on_quoted(job, message, now)
 
 
 def _on_launch_failed(job: Job, message: LaunchFailed, now: datetime) -> Step:
     job, effects = launching.on_failed(job, message, now)
-    if job.state in (State.QUEUED, State.INTERRUPTED) and not job.open_attempts and message.reason != "busy":
+    if _waits(job) and message.reason != "busy":
         effects = (*effects, _quote(job))
     return job, effects
 
 
+def _waits(job: Job) -> bool:
+    """Whether the job has no instance and wants one."""
+    return job.state in (State.QUEUED, State.INTERRUPTED) and not job.open_attempts
+
+
 def _quote(job: Job) -> Quote:
-    return Quote(instance_types=RECIPES[job.spec.recipe].instance_types)
+    """The work may be done though nobody said so: EC2's word of the instance's end may be faster than the trainer's
+    `finished`, which may also be lost. So what ends a job without an instance, or launches again, is decided only by
+    the answer to this."""
+    had_one = any(a.started_at is not None for a in job.attempts)
+    return Quote(instance_types=RECIPES[job.spec.recipe].instance_types, may_be_done=had_one)
 
 
 _HANDLERS: dict[type, Callable[[Job, Any, datetime], Step]] = {
     StopRequested: _on_stop,
     ExtendRequested: _on_extend,
     BudgetRefused: _on_budget_refused,
-    Quoted: launching.on_quoted,
+    Quoted: _on_quoted,
     Launched: launching.on_launched,
     LaunchFailed: _on_launch_failed,
     Renewed: observation.on_renewed,
@@ -165,17 +179,14 @@ def _advance(job: Job, now: datetime) -> Step:
         return end(job, job.ending or State.FAILED, job.ending_why or job.why, now), ()
     if job.finished:
         return end(job, State.SUCCEEDED, Why(code="succeeded"), now), ()
-    if job.state in (State.LAUNCHING, State.RUNNING) or job.attempts:
-        hopeless = limits.not_worth_a_launch(job, now)
-        if hopeless is not None:
-            return end(job, *hopeless, now), ()
     if job.state in (State.LAUNCHING, State.RUNNING):
         last = job.attempts[-1]
         why = Why(code="interrupted_notice" if last.notice_at else "interrupted")
         return job.with_(state=State.INTERRUPTED, why=why, waiting_since=now), (_quote(job),)
     if now - job.waiting_since >= timedelta(seconds=job.terms.capacity_wait_s):
         facts = {"seconds": str(job.terms.capacity_wait_s)}
-        return end(job, State.NO_CAPACITY, Why(code="no_capacity", facts=facts), now), ()
+        hopeless = limits.not_worth_a_launch(job, now) if job.attempts else None
+        return end(job, *(hopeless or (State.NO_CAPACITY, Why(code="no_capacity", facts=facts))), now), ()
     return job, ()
 
 

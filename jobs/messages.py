@@ -117,7 +117,8 @@ class Launched(Message):
 
 
 class LaunchFailed(Message):
-    """EC2 refused the attempt: it has no instance. `busy` may succeed later with the same token."""
+    """The attempt was refused for certain, by EC2 or before anything was sent: this try started no instance. `busy`
+    may succeed later."""
 
     kind: Literal["launch_failed"] = "launch_failed"
     attempt: int
@@ -198,6 +199,10 @@ class Started(Report):
     resumed_step: int = 0
     steps: int = 0
     device: str = ""
+    schedule: Literal["as_planned", "longer", "new_rate"] = "as_planned"
+    """What a run that goes on from another's checkpoint does to the learning rate: nothing; it now falls to 0 at a
+    later step, on the line that it would have been on with that many epochs from the start; or it begins anew at this
+    step, at the rate that was typed."""
 
 
 class Progress(Report):
@@ -274,6 +279,8 @@ class RunSpec(Model):
     bucket: str
     checkpoints: str
     """Key prefix of this job's checkpoints."""
+    result: str
+    """Key of this job's result: its `Finished`, there as soon as the work is done."""
     resume_from: str | None
     """Key prefix of another job's checkpoints, used while this job has none."""
     reports: str

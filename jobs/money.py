@@ -6,6 +6,7 @@ Rules and their sources:
   (AWS whitepaper "How Spot Instances Work"; EC2 User Guide "Billing for interrupted Spot Instances").
 - EC2 may not charge an instance that it interrupts in its first hour. We never assume that before the bill.
 - The spot price does not exceed the on-demand price unless MaxPrice is set (same whitepaper): the worst price.
+- A spot price of 0 or less is no price: catalogues have had them. Unknown counts as on demand, here too.
 - The gp3 volume and the public IPv4 address are charged whatever happens.
 """
 
@@ -52,10 +53,14 @@ def shown(amount: Decimal, currency: Currency) -> str:
 
 
 class PricePoint(Model):
-    """From `at` on, the spot price was `usd_per_hour`, until the next point."""
+    """From `at` on, the spot price was `usd_per_hour`, until the next point. 0 or less: it is unknown."""
 
     at: UtcTime
     usd_per_hour: Usd
+
+    def charged(self, ceiling: Usd) -> Usd:
+        """What to count per hour: the on-demand price `ceiling` where the spot price is unknown."""
+        return self.usd_per_hour if self.usd_per_hour > ZERO else ceiling
 
 
 class Rates(Model):
@@ -93,15 +98,15 @@ def spot_usd(
 ) -> Decimal:
     """The exact integral of the spot price over [start, end), in USD.
 
-    Where no price is known (before the first point, after `known_until`) the on-demand price `ceiling` counts,
-    so that the result is never below the bill. `points` are in order of time.
+    Where no price is known (before the first point, after `known_until`, at 0 or less) the on-demand price `ceiling`
+    counts, so that the result is never below the bill. `points` are in order of time.
     """
     cuts: list[tuple[datetime, Decimal]] = [(start, ceiling)]
     for point in points:
         if point.at <= start:
-            cuts[0] = (start, point.usd_per_hour)
+            cuts[0] = (start, point.charged(ceiling))
         elif point.at < end:
-            cuts.append((point.at, point.usd_per_hour))
+            cuts.append((point.at, point.charged(ceiling)))
     known = max(start, min(known_until, end))
     cuts = [cut for cut in cuts if cut[0] < known] + [(known, ceiling), (end, ZERO)]
     total = ZERO

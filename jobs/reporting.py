@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from jobs.effects import Effect, Look
 from jobs.ending import begin_stop, terminate
-from jobs.job import Attempt, CheckpointRef, Job, State, Why
+from jobs.job import Attempt, CheckpointRef, Job, Origin, State, Why
 from jobs.leases import warning_s
 from jobs.messages import Checkpoint, Failed, Finished, Progress, Report, Started, Yielded
 from jobs.observation import give_up
@@ -21,6 +21,8 @@ Step = tuple[Job, tuple[Effect, ...]]
 def on_started(job: Job, message: Started, now: datetime) -> Step:
     """The trainer runs."""
     job = _heard(job, message, now)
+    if job.spec.resume is not None and job.origin is None and job.checkpoint is None:
+        job = job.with_(origin=Origin(step=message.resumed_step, schedule=message.schedule))
     if job.state is State.LAUNCHING and job.current is not None and job.current.number == message.attempt:
         facts = {"step": str(message.resumed_step), "device": message.device}
         job = job.with_(state=State.RUNNING, why=Why(code="resumed" if message.resumed_step else "training",

@@ -22,8 +22,15 @@ LIMIT_ALIASES = {
     "time": ("time", "时长", "时间"),
     "resume": ("resume", "from", "续训"),
 }
-_TIME = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d|秒|分|分钟|小时|时|天)")
-_UNIT_S = {"s": 1, "秒": 1, "m": 60, "分": 60, "分钟": 60, "h": 3600, "时": 3600, "小时": 3600, "d": 86400, "天": 86400}
+_UNITS = {
+    1: ("s", "sec", "secs", "second", "seconds", "秒", "秒钟"),
+    60: ("m", "min", "mins", "minute", "minutes", "分", "分钟"),
+    3600: ("h", "hr", "hrs", "hour", "hours", "时", "小时", "个小时", "钟头", "个钟头"),
+    86_400: ("d", "day", "days", "天", "日"),
+}
+_UNIT_S = {unit: seconds for seconds, units in _UNITS.items() for unit in units}
+_LONGEST_FIRST = "|".join(sorted(_UNIT_S, key=len, reverse=True))
+_TIME = re.compile(rf"(\d+(?:\.\d+)?)({_LONGEST_FIRST})(?![a-z])")
 
 
 class Problem(Model):
@@ -33,6 +40,7 @@ class Problem(Model):
         "unknown_recipe", "no_recipe", "unknown_key", "duplicate_key", "not_a_pair", "not_a_number", "not_whole",
         "too_low", "too_high", "not_a_choice", "not_money", "not_a_time", "empty_value", "other_currency",
         "unclear_digit", "unclosed_quote", "no_job", "unknown_word", "not_yours", "not_admin", "not_resumable",
+        "too_long", "not_a_name", "no_unit", "kept_on_resume", "nothing_left", "still_live",
     ]  # fmt: skip
     facts: dict[str, str] = {}
 
@@ -86,7 +94,9 @@ def read_value(param: Param, text: str) -> Value | Problem:
     if not text:
         return Problem(code="empty_value", facts=facts)
     if param.kind == "text":
-        return text
+        if len(text) > param.longest:
+            return Problem(code="too_long", facts=facts | {"bound": str(param.longest), "length": str(len(text))})
+        return text if re.fullmatch(param.form, text, re.ASCII) else Problem(code="not_a_name", facts=facts)
     if param.kind == "choice":
         if text.lower() in param.choices:
             return text.lower()
@@ -103,26 +113,29 @@ def read_value(param: Param, text: str) -> Value | Problem:
     return int(number) if param.kind == "int" else float(number)
 
 
-_OWN = {
-    "USD": re.compile(r"(?i)^(us)?\$|usd$|美元$|\$$"),
-    "CNY": re.compile(r"(?i)^(cny|rmb)?[¥￥]?|(cny|rmb|(?<!美)元|人民币)$"),
+_DOLLARS, _YUAN = r"us\s*\$|\$|usd|(?:us\s*)?dollars?|bucks?|美元|美金|美刀|刀", r"[¥￥]|cny|rmb|yuan|人民币|元|块钱|块"
+_OTHERS = r"[€£₩₹]|eur|gbp|jpy|euros?|pounds?|欧元|日元|英镑|港币|港元|hkd"
+_CURRENCIES: dict[Currency, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    "USD": (re.compile(rf"(?i)^(?:{_DOLLARS})|(?:{_DOLLARS})$"), re.compile(rf"(?i){_YUAN}|{_OTHERS}")),
+    "CNY": (re.compile(rf"(?i)^(?:{_YUAN})|(?<!美)(?:{_YUAN})$"), re.compile(rf"(?i){_DOLLARS}|{_OTHERS}")),
 }
-_FOREIGN = {
-    "USD": re.compile(r"(?i)[¥￥€£]|cny|rmb|元|人民币|eur"),
-    "CNY": re.compile(r"(?i)[$€£]|usd|美元|eur"),
-}
+"""By currency: what may stand before or after an amount, and what means another currency."""
+CURRENCY_WORD = re.compile(rf"(?i){_DOLLARS}|{_YUAN}|{_OTHERS}")
+TIME_WORD = re.compile(rf"(?i)\d+(?:\.\d+)?|(?:\d+(?:\.\d+)?)?(?:{_LONGEST_FIRST})")
 
 
 def read_budget(
     text: str, currency: Currency, low: Decimal = LOWEST_BUDGET, high: Decimal = HIGHEST_BUDGET
 ) -> Decimal | Problem:
-    """An amount in the deployment's currency: `$5`, `5`, `5.50`, `5usd`; in China `¥30`, `30元`; or what is wrong.
+    """An amount in the deployment's currency: `$5`, `5.50`, `$1,000`, `5 dollars`; in China `¥30`, `30元`; or what is
+    wrong.
 
     An amount in another currency is refused, never converted."""
     symbol = SYMBOLS[currency]
     facts = {"key": "budget", "value": text, "example": f"budget={symbol}5", "currency": currency}
-    plain = _OWN[currency].sub("", text.strip()).strip()
-    if _FOREIGN[currency].search(plain):
+    own, foreign = _CURRENCIES[currency]
+    plain = own.sub("", text.strip()).strip()
+    if foreign.search(plain):
         return Problem(code="other_currency", facts=facts)
     amount = _number(plain)
     if amount is None:
@@ -137,10 +150,13 @@ def read_budget(
 
 
 def read_time(text: str, low_s: int = LOWEST_TIME_S) -> int | Problem:
-    """A time span in seconds: `90s`, `30m`, `1h30m`, `2小时`; or what is wrong with it."""
+    """A time span in seconds: `90s`, `30m`, `1h30m`, `2 hours`, `2小时`; or what is wrong with it."""
     facts = {"key": "time", "value": text, "example": "time=2h"}
-    parts = _TIME.findall(text.lower())
-    if not parts or "".join(number + unit for number, unit in parts) != text.lower():
+    plain = "".join(text.lower().split())
+    if _number(plain) is not None:
+        return Problem(code="no_unit", facts=facts)
+    parts = _TIME.findall(plain)
+    if not parts or "".join(number + unit for number, unit in parts) != plain:
         return Problem(code="not_a_time", facts=facts)
     total = int(sum(Decimal(number) * _UNIT_S[unit] for number, unit in parts))
     if total < low_s:
@@ -151,6 +167,9 @@ def read_time(text: str, low_s: int = LOWEST_TIME_S) -> int | Problem:
 
 
 def _number(text: str) -> Decimal | None:
+    """A plain number, or one with commas between thousands: `1,000`, `5,000.00`."""
+    if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", text, re.ASCII):
+        text = text.replace(",", "")
     if not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", text, re.ASCII):
         return None
     try:

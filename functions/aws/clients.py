@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_ec2 import EC2Client
     from mypy_boto3_pricing import PricingClient
+    from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_sqs import SQSClient
 
@@ -46,6 +47,11 @@ def ec2_for_launches() -> EC2Client:
 
 def sqs() -> SQSClient:
     client: SQSClient = _client("sqs")
+    return client
+
+
+def s3() -> S3Client:
+    client: S3Client = _client("s3")
     return client
 
 

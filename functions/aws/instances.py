@@ -8,10 +8,17 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
-from botocore.exceptions import ClientError
+from botocore.exceptions import (
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    PartialCredentialsError,
+)
 
 from functions.aws.prices import Prices
-from functions.aws.startup import user_data
+from functions.aws.startup import TooMuchData, user_data
 from functions.ports import Found, LaunchRefused
 from functions.tokens import report_token
 from jobs.effects import Launch
@@ -38,6 +45,8 @@ _QUOTA = {
     "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded", "InstanceLimitExceeded", "SpotInstanceCountLimitExceeded",
 }  # fmt: skip
 _BUSY = {"RequestLimitExceeded", "Throttling", "ThrottlingException", "RequestThrottled"}
+_NOT_SENT = (NoCredentialsError, PartialCredentialsError, EndpointConnectionError, ConnectTimeoutError)
+"""Errors of botocore's that say that nothing reached EC2; another time it may."""
 _GONE = {"InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed"}
 _ENDED = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:GMT|UTC)\)")
 
@@ -65,11 +74,14 @@ class Instances:
         return self._prices.pools(instance_types, datetime.now(timezone.utc))
 
     def launch(self, job: Job, order: Launch) -> tuple[str, datetime]:
-        """RunInstances with a ClientToken made from job and attempt: asked twice, EC2 starts one instance."""
+        """RunInstances with a ClientToken made from job and attempt: asked twice, EC2 starts one instance.
+
+        Raises LaunchRefused also for what failed before anything was sent: too much start-up data, parameters that
+        botocore knows to be wrong, no credentials, no connection."""
         home, attempt = self._home, order.attempt
         run = RunSpec(
             job=job.id, attempt=attempt.number, recipe=job.spec.recipe, params=job.spec.params, bucket=home.bucket,
-            checkpoints=checkpoints_of(job.id), reports=home.reports_url, region=home.region,
+            checkpoints=checkpoints_of(job.id), result=result_of(job.id), reports=home.reports_url, region=home.region,
             resume_from=checkpoints_of(job.spec.resume) if job.spec.resume else None,
             token=report_token(self._report_key, job.id, attempt.number),
         )  # fmt: skip
@@ -77,8 +89,8 @@ class Instances:
             "Name": f"paddock {job.id}", DEPLOYMENT: home.deployment, JOB: job.id, ATTEMPT: str(attempt.number),
             LEASE: _unix(attempt.lease_until), DEADLINE: _unix(order.deadline),
         }  # fmt: skip
-        data = user_data(run, home.image, attempt.lease_until, order.deadline, order.warning_s)
         try:
+            data = user_data(run, home.image, attempt.lease_until, order.deadline, order.warning_s)
             answer = self._launcher.run_instances(
                 LaunchTemplate={"LaunchTemplateName": home.launch_template, "Version": "$Default"},
                 InstanceType=attempt.pool.instance_type,  # type: ignore[arg-type]
@@ -89,6 +101,10 @@ class Instances:
                 UserData=data,
                 TagSpecifications=[{"ResourceType": kind, "Tags": _tags(tags)} for kind in ("instance", "volume")],
             )
+        except (TooMuchData, ParamValidationError) as error:
+            raise LaunchRefused("invalid", str(error)) from error
+        except _NOT_SENT as error:
+            raise LaunchRefused("busy", str(error)) from error
         except ClientError as error:
             refused = _refusal(error)
             if refused is None:
@@ -145,6 +161,11 @@ class Instances:
 def checkpoints_of(job: str) -> str:
     """The key prefix of a job's checkpoints in the bucket."""
     return f"jobs/{job}/checkpoints"
+
+
+def result_of(job: str) -> str:
+    """The key of a job's result in the bucket."""
+    return f"jobs/{job}/result.json"
 
 
 def _tags_of(instance: InstanceTypeDef) -> dict[str, str]:

@@ -104,7 +104,7 @@ class Prices:
         for name, span in spans.items():
             kind, _, zone = name.partition("/")
             if kind in rates:
-                price = span.points[-1].usd_per_hour
+                price = span.points[-1].charged(rates[kind].on_demand)
                 pools.append(Pool(instance_type=kind, zone=zone, spot=price, rates=rates[kind]))
         return pools
 

@@ -14,11 +14,18 @@ from jobs.messages import RunSpec
 HOST = Path(__file__).resolve().parents[2] / "trainer_image" / "host"
 RUN, GUARD, SCRIPT = "/etc/paddock/run.json", "/etc/paddock/guard.json", "/opt/paddock/lease_guard.py"
 LARGEST = 16_384
+"""Bytes before base64 (EC2 User Guide, "Run commands when you launch an EC2 instance with user data input")."""
 CONTAINER = "paddock-trainer"
 
 
+class TooMuchData(ValueError):
+    """More start-up data than EC2 takes: it would refuse them."""
+
+
 def user_data(run: RunSpec, image: str, lease_until: datetime, deadline: datetime, warning_s: int) -> str:
-    """The start-up data of one attempt. The guard comes first, so that nothing can run unguarded."""
+    """The start-up data of one attempt. The guard comes first, so that nothing can run unguarded.
+
+    Raises TooMuchData."""
     guard = {
         "lease": lease_until.timestamp(),
         "deadline": deadline.timestamp(),
@@ -53,5 +60,5 @@ def user_data(run: RunSpec, image: str, lease_until: datetime, deadline: datetim
     }
     text = "#cloud-config\n" + json.dumps(config)
     if len(text) > LARGEST:
-        raise ValueError(f"start-up data of {len(text)} bytes: EC2 takes {LARGEST}")
+        raise TooMuchData(f"start-up data of {len(text)} bytes: EC2 takes {LARGEST}")
     return text

@@ -41,7 +41,7 @@ def handle(table: Table, mail: AnyMessage) -> Job:
     """What functions/jobs.py does with a message, delivered again on a conflict."""
     while True:
         try:
-            job = deliver(mail, table, NoPools(), None, now)  # type: ignore[arg-type]
+            job = deliver(mail, table, NoPools(), None, None, now)  # type: ignore[arg-type]
         except Conflict:
             continue
         assert job is not None
@@ -163,7 +163,7 @@ def test_an_orphan_is_ended_by_the_sweep(stack: Stack) -> None:
         from jobs.messages import RunSpec
 
         end = datetime.now(timezone.utc).replace(year=2099)
-        run = RunSpec(job="orphan22", attempt=1, recipe="none", params={}, bucket="-", checkpoints="-",
+        run = RunSpec(job="orphan22", attempt=1, recipe="none", params={}, bucket="-", checkpoints="-", result="-",
                       resume_from=None, reports="-", token="-" * 16, region="us-east-1")  # fmt: skip
         tags = {"paddock-deployment": deployment, "paddock-job": "orphan22", "paddock-attempt": "1",
                 "paddock-lease": str(int(end.timestamp()))}  # fmt: skip

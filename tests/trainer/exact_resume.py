@@ -34,11 +34,13 @@ class Reports:
         self.bodies.append(json.loads(body)["report"])
 
 
-def train(root: Path, prefix: str, leave_after: int | None, params: dict[str, Any]) -> dict[str, Any]:
-    """One attempt; told to leave before step `leave_after`."""
+def train(
+    root: Path, prefix: str, leave_after: int | None, params: dict[str, Any], resume_from: str | None = None
+) -> dict[str, Any]:
+    """One attempt; told to leave before step `leave_after`. `rates`: the learning rates of its first and last step."""
     spec = RunSpec(
-        job="abcdefgh", attempt=1, recipe="ernie-cls", params=params, bucket="b", checkpoints=prefix, resume_from=None,
-        reports="-", token="t" * 16, region="us-east-1",
+        job="abcdefgh", attempt=1, recipe="ernie-cls", params=params, bucket="b", checkpoints=prefix, result=f"{prefix}/result",
+        resume_from=None, reports="-", token="t" * 16, region="us-east-1",
     )  # fmt: skip
     reports = Reports()
     with tempfile.TemporaryDirectory() as scratch:
@@ -48,15 +50,19 @@ def train(root: Path, prefix: str, leave_after: int | None, params: dict[str, An
         )
         saved = Checkpoints(Folder(root), prefix, Path(scratch), ernie_cls.write, ernie_cls.read)
         found = saved.newest()
+        if found is None and resume_from:
+            found = Checkpoints(Folder(root), resume_from, Path(scratch), ernie_cls.write, ernie_cls.read).newest()
         if found is not None:
             run.restore(found[1])
         began = run.step
+        rates = [run._schedule.get_lr()]
         done = run.train(saved)
+        rates.append(run._schedule.get_lr())
         digest = hashlib.sha256()
         for name, tensor in sorted(run.state()["model"].items()):
             digest.update(name.encode() + tensor.tobytes())
         losses = [b["loss"] for b in reports.bodies if b["kind"] == "progress"]
-        return {"began": began, "step": run.step, "done": done, "digest": digest.hexdigest(), "last_loss": losses[-1],
+        return {"rates": rates, "schedule": run.schedule, "began": began, "step": run.step, "done": done, "digest": digest.hexdigest(), "last_loss": losses[-1],
                 "accuracy": run.metrics.get("accuracy"), "kinds": sorted({b["kind"] for b in reports.bodies}),
                 "kept": [e.step for e in saved.entries()]}  # fmt: skip
 
@@ -68,6 +74,14 @@ def main(root: Path, what: str) -> None:
         print(json.dumps(train(root, "parts", 17, PARAMS)))
     elif what == "second":
         print(json.dumps(train(root, "parts", None, PARAMS)))
+    elif what == "longer":
+        print(json.dumps(train(root, "longer", 50, PARAMS | {"epochs": 3}, "straight")))
+    elif what == "longer-again":
+        print(json.dumps(train(root, "longer", None, PARAMS | {"epochs": 3})))
+    elif what == "other-rate":
+        print(json.dumps(train(root, "other-rate", 50, PARAMS | {"epochs": 3, "lr": 1e-5}, "straight")))
+    elif what == "other-rate-again":
+        print(json.dumps(train(root, "other-rate", None, PARAMS | {"epochs": 3, "lr": 1e-5})))
     else:
         model = root / "model"
         _small_model(model)

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from local.places import ROOT, TRAINER_PYTHON
 
 
@@ -30,6 +32,21 @@ def test_a_resumed_run_is_bit_for_bit_the_same(tmp_path: Path) -> None:
     assert second["last_loss"] == straight["last_loss"]
     assert second["accuracy"] == straight["accuracy"]
     assert "checkpoint" in straight["kinds"]
+
+
+def test_a_resumed_run_honours_more_epochs_and_another_rate(tmp_path: Path) -> None:
+    """40 steps were done. More epochs: the rate is where a run of 60 steps would be. Another rate: it begins there.
+    Both fall to 0 at the last step, and an interruption on the way changes nothing."""
+    assert run(tmp_path, "straight")["schedule"] == "as_planned"
+    longer, again = run(tmp_path, "longer"), run(tmp_path, "longer-again")
+    assert (longer["began"], longer["step"], longer["schedule"]) == (40, 50, "longer")
+    assert longer["rates"] == pytest.approx([2e-3 * 20 / 60, 2e-3 * 10 / 60])
+    assert (again["began"], again["step"], again["schedule"]) == (50, 60, "as_planned")
+    assert again["rates"] == pytest.approx([2e-3 * 10 / 60, 0.0])
+    other, again = run(tmp_path, "other-rate"), run(tmp_path, "other-rate-again")
+    assert (other["began"], other["step"], other["schedule"]) == (40, 50, "new_rate")
+    assert other["rates"] == pytest.approx([1e-5, 1e-5 / 2])
+    assert again["rates"] == pytest.approx([1e-5 / 2, 0.0])
 
 
 def test_a_model_from_a_local_folder(tmp_path: Path) -> None:

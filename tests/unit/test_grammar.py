@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.grammar import Extend, SetBudget, Stop, Train, Wrong, parse_budget, parse_jobs, parse_train
+from bot.grammar import Choose, Extend, SetBudget, Stop, Train, Wrong, parse_budget, parse_jobs, parse_train
 from jobs.spec import Limits
 
 DEFAULTS = Limits(budget=Decimal(5), time_s=3600)
@@ -55,7 +55,60 @@ def test_defaults() -> None:
 
 
 def test_a_quoted_value_stays_as_typed() -> None:
-    assert good("ernie-cls model=“我的 模型 ３”").spec.params["model"] == "我的 模型 ３"
+    assert problems("ernie-cls model=“我的 模型 ３”")[0][1]["value"] == "我的 模型 ３"
+
+
+@pytest.mark.parametrize("name", ["ernie_cls", "ERNIE-CLS", "Ernie_Cls"])
+def test_a_recipe_s_name_in_many_spellings(name: str) -> None:
+    assert good(name).spec.recipe == "ernie-cls"
+
+
+@pytest.mark.parametrize(
+    ("typed", "amount"),
+    [
+        ("$1,000", "1000"), ("$5,000.00", "5000"), ("＄1，000", "1000"), ("5 dollars", "5"), ("5 美元", "5"),
+        ("5美元", "5"), ("$ 5", "5"), ("US$5", "5"), ("usd 5", "5"), ("5 USD", "5"), ("1 dollar", "1"), ("5刀", "5"),
+    ],
+)  # fmt: skip
+def test_amounts_as_people_write_them(typed: str, amount: str) -> None:
+    for text in (f"ernie-cls budget={typed} epochs=2", f"ernie-cls epochs=2，预算＝{typed}"):
+        spec = good(text).spec
+        assert (spec.limits.budget, spec.params["epochs"]) == (Decimal(amount), 2)
+    assert parse_budget(f"set {typed}", "USD") == SetBudget(cap=Decimal(amount))
+
+
+@pytest.mark.parametrize(
+    ("typed", "seconds"),
+    [
+        ("2 h", 7200), ("2 hours", 7200), ("90 min", 5400), ("1 h 30 m", 5400), ("1h 30min", 5400), ("90秒", 90),
+        ("2 小时", 7200), ("2个小时", 7200), ("1.5h", 5400), ("1 day", 86_400),
+    ],
+)  # fmt: skip
+def test_spans_as_people_write_them(typed: str, seconds: int) -> None:
+    spec = good(f"ernie-cls time={typed} epochs=2").spec
+    assert (spec.limits.time_s, spec.params["epochs"]) == (seconds, 2)
+
+
+def test_a_number_without_a_unit_is_asked_about() -> None:
+    assert problems("ernie-cls time=120")[0] == ("no_unit", {"key": "time", "value": "120", "example": "time=2h"})
+
+
+@pytest.mark.parametrize("model", ["型" * 3300, "m" * 121, "my model", "a;rm", "$HOME", "-x"])
+def test_a_text_has_a_length_and_a_form(model: str) -> None:
+    found = problems(f'ernie-cls model="{model}"')
+    assert [code for code, _ in found] == ["too_long" if len(model) > 120 else "not_a_name"]
+
+
+def test_a_recipe_that_is_near_nothing_is_not_guessed() -> None:
+    code, facts = problems("bert epochs=x")[0]
+    assert (code, facts["nearest"], facts["known"]) == ("unknown_recipe", "", "ernie-cls")
+
+
+@pytest.mark.parametrize("text", ["stop", "stop last", "停止", "extend", "extend last budget=+$2", "extend budget=+$2"])
+def test_a_run_that_is_not_named_is_asked_for(text: str) -> None:
+    chosen = parse_jobs(text, "USD")
+    assert isinstance(chosen, Choose)
+    assert not isinstance(parse_jobs(chosen.command.replace("{id}", "abcdefgh").removeprefix("/jobs "), "USD"), Wrong)
 
 
 def test_the_issue_s_wrong_command() -> None:
@@ -87,7 +140,7 @@ def test_the_issue_s_wrong_command() -> None:
         ("ernie-cls model=“x", "unclosed_quote", ("value", "model=x")),
         ("ernie-cls resume=nope", "no_job", ("job", "nope")),
         ("ernie-cls lr=", "empty_value", ("key", "lr")),
-        ("epochs=3", "no_recipe", ("nearest", "ernie-cls")),
+        ("epochs=3", "no_recipe", ("example", "ernie-cls")),
     ],
 )
 def test_what_is_wrong_is_named(text: str, code: str, fact: tuple[str, str]) -> None:

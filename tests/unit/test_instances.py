@@ -7,14 +7,17 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from botocore.session import Session
 from botocore.stub import Stubber
 
+from functions.aws.clients import ONCE
 from functions.aws.instances import Home, Instances
 from functions.aws.startup import LARGEST
 from functions.ports import LaunchRefused
 from functions.tokens import is_own, report_token
 from jobs.effects import Launch
 from jobs.launching import launch_effect
+from jobs.recipes import ERNIE_CLS
 from tests.samples import NOW, after, launching
 
 HOME = Home(deployment="paddock", launch_template="paddock-trainer", image="image:1", bucket="bucket",
@@ -54,6 +57,44 @@ def test_a_launch_is_idempotent_tagged_and_in_its_zone() -> None:
     assert tags["paddock-lease"] == str(int(after(1800).timestamp()))
     assert tags["paddock-deadline"] == str(int(after(3600).timestamp()))
     assert len(first["UserData"]) <= LARGEST
+
+
+def test_what_fails_before_it_is_sent_is_refused_for_certain() -> None:
+    cloud, stub, asked = instances()
+    job = launching()
+    wide = job.with_(spec=job.spec.with_(params=job.spec.params | {"model": "型" * 3300}))
+    with stub, pytest.raises(LaunchRefused) as refused:
+        cloud.launch(wide, order())
+    assert (refused.value.reason, asked) == ("invalid", [])
+    assert "EC2 takes 16384" in refused.value.detail
+
+
+def test_parameters_no_connection_and_no_credentials_start_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    job, keys = launching(), {"aws_access_key_id": "x", "aws_secret_access_key": "x"}
+    bad = job.attempts[0].with_(pool=job.attempts[0].pool.model_copy(update={"zone": 7}))
+    for attempt, known, reason in (
+        (bad, keys, "invalid"),
+        (job.attempts[0], keys, "busy"),
+        (job.attempts[0], {}, "busy"),
+    ):
+        client = boto3.Session(botocore_session=Session()).client(
+            "ec2", region_name="us-east-1", endpoint_url="http://127.0.0.1:9", config=ONCE, **known
+        )
+        cloud = Instances(client, client, None, HOME, "k" * 32)  # type: ignore[arg-type]
+        with pytest.raises(LaunchRefused) as refused:
+            cloud.launch(job, order().with_(attempt=attempt))
+        assert refused.value.reason == reason
+
+
+def test_the_widest_parameters_fit_the_start_up_data() -> None:
+    cloud, stub, asked = instances()
+    job = launching()
+    widest = {p.name: "x" * p.longest if p.kind == "text" else p.high for p in ERNIE_CLS.params}
+    stub.add_response("run_instances", launched())
+    with stub:
+        cloud.launch(job.with_(spec=job.spec.with_(params=job.spec.params | widest, resume="zzzzzzzz")), order())
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(

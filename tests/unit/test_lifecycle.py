@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -184,7 +185,63 @@ def test_three_attempts_without_a_checkpoint_fail() -> None:
             job, _ = step(job, Quoted(job=ID, pools=(POOL,)), after(at + 1))
             job, _ = step(job, Launched(job=ID, attempt=number + 1, instance=f"i-{number + 1}", at=after(at + 1)),
                           after(at + 1))  # fmt: skip
+    job, effects = step(job, Quoted(job=ID, pools=(POOL,)), after(32))
     assert must(job).state is State.FAILED
+    assert must(job).why.code == "no_progress"
+    assert effects == ()
+
+
+def test_a_job_whose_instance_ended_looks_for_its_result_before_anything_else() -> None:
+    """EC2's `terminated` may be faster than the trainer's `finished`, or `finished` be lost."""
+    _, effects = step(queued(), tick(after(60)), after(60))
+    assert [e.may_be_done for e in effects if isinstance(e, Quote)] == [False], "it never had an instance"
+    job, effects = step(running(), gone(300), after(300))
+    assert [e.may_be_done for e in effects if isinstance(e, Quote)] == [True]
+    done = Finished(job=ID, attempt=1, seq=9, at=after(290), step=750, metrics={"accuracy": 0.8})
+    job, effects = step(job, done, after(301))
+    assert must(job).state is State.SUCCEEDED
+    assert must(job).metrics == {"accuracy": 0.8}
+    assert effects == ()
+
+
+def test_a_finished_run_is_not_called_out_of_time_because_nobody_heard_that_it_is_finished() -> None:
+    job, effects = step(running(), gone(3500), after(3500))
+    assert must(job).state is State.INTERRUPTED
+    assert any(isinstance(e, Quote) and e.may_be_done for e in effects)
+    late, _ = step(job, Finished(job=ID, attempt=1, seq=9, at=after(3490), step=750), after(3501))
+    assert must(late).state is State.SUCCEEDED
+    unfinished, effects = step(job, Quoted(job=ID, pools=(POOL,)), after(3501))
+    assert must(unfinished).state is State.OUT_OF_TIME
+    assert effects == ()
+
+
+@pytest.mark.parametrize("reason", ["invalid", "busy", "capacity", "quota"])
+def test_a_launch_refused_for_certain_has_cost_nothing(reason: Any) -> None:
+    job = must(step(launching(), LaunchFailed(job=ID, attempt=1, reason=reason, detail="21223 bytes"), after(60))[0])
+    assert job.spent == 0
+    assert job.usd(after(3600)) == 0
+    assert job.open_attempts == ()
+    if reason == "invalid":
+        assert (job.state, job.why.code, job.committed) == (State.FAILED, "launch_invalid", {})
+        assert "21223" in job.why.facts["detail"]
+    else:
+        assert job.state is State.QUEUED
+        assert job.first_launch_at is None, "its time has not begun"
+
+
+def test_a_busy_ec2_is_asked_again_by_the_next_tick_not_at_once() -> None:
+    job, effects = step(launching(), LaunchFailed(job=ID, attempt=1, reason="busy"), after(1))
+    assert effects == ()
+    job, effects = step(job, tick(after(60)), after(60))
+    assert [type(e) for e in effects] == [Quote]
+
+
+def test_a_busy_answer_after_an_unknown_one_proves_nothing() -> None:
+    """The first try may have started an instance."""
+    job, _ = step(launching(), tick(after(61)), after(61))
+    job = must(step(job, LaunchFailed(job=ID, attempt=1, reason="busy"), after(62))[0])
+    assert len(job.open_attempts) == 1
+    assert job.usd(after(120)) > 0
 
 
 def test_a_checkpoint_makes_an_attempt_worth_it() -> None:
@@ -281,6 +338,7 @@ def test_yielding_without_a_limit_goes_on_elsewhere() -> None:
 def test_the_guard_s_early_end_by_the_time_limit_is_out_of_time() -> None:
     job, _ = step(running(time_s=3600), saved(3490), after(3490))
     job, _ = step(job, gone(3500), after(3501))
+    job, _ = step(job, Quoted(job=ID, pools=(POOL,)), after(3502))
     assert must(job).state is State.OUT_OF_TIME
 
 

@@ -62,6 +62,17 @@ def test_knowing_more_prices_never_raises_it(points: list[PricePoint], lived: in
     assert better_known <= less_known
 
 
+@given(markets(), st.sampled_from(["0", "-0.01"]), st.integers(1, 9000))
+def test_a_price_of_nothing_is_no_price(points: list[PricePoint], nothing: str, lived: int) -> None:
+    """Where the market says 0 or less, the on-demand price counts."""
+    broken = [p if i % 2 else p.with_(usd_per_hour=Decimal(nothing)) for i, p in enumerate(points)]
+    unknown = [p if i % 2 else p.with_(usd_per_hour=RATES.on_demand) for i, p in enumerate(points)]
+    for bill in (money.bill, money.bill_by_month):
+        assert bill(broken, NOW, after(lived), after(9000), RATES) == bill(
+            unknown, NOW, after(lived), after(9000), RATES
+        )
+
+
 def test_sixty_seconds_are_the_least() -> None:
     one, sixty = (money.bill((), NOW, after(s), NOW, RATES) for s in (1, 60))
     assert one == sixty == (RATES.worst / 60).quantize(Decimal("0.0000000001"), rounding="ROUND_UP")

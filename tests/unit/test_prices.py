@@ -76,6 +76,14 @@ def test_history_joins_pages_and_keeps_the_price_in_force() -> None:
     assert ec2.asked[0]["ProductDescriptions"] == ["Linux/UNIX"]
 
 
+@pytest.mark.parametrize("nothing", ["0", "0.000000", "-1"])
+def test_a_pool_whose_price_is_nothing_is_as_dear_as_on_demand(nothing: str) -> None:
+    """Others' catalogues had such prices; a pool is not chosen for being free."""
+    made, _ = prices(Api({"SpotPriceHistory": [entry(-3000, nothing)]}), Api(offer("USD", "0.526")), lag_s=0)
+    (pool,) = made.pools(["g4dn.xlarge"], NOW)
+    assert pool.spot == Decimal("0.526")
+
+
 def test_young_prices_are_not_trusted() -> None:
     spans = prices(Api({"SpotPriceHistory": [entry(-3000, "0.1")]}))[0].history(["g4dn.xlarge"], NOW, after(600))
     assert spans[POOL_NAME].until == after(300)

@@ -11,7 +11,7 @@ from local.machine import write_files
 from tests.samples import after
 
 RUN = RunSpec(
-    job="abcdefgh", attempt=1, recipe="ernie-cls", params={"epochs": 3, "model": "ernie-3.0-nano-zh" * 4}, bucket="b" * 60,
+    job="abcdefgh", attempt=1, result="jobs/abcdefgh/result.json", recipe="ernie-cls", params={"epochs": 3, "model": "ernie-3.0-nano-zh" * 4}, bucket="b" * 60,
     checkpoints="jobs/abcdefgh/checkpoints", resume_from="jobs/zzzzzzzz/checkpoints", token="f" * 64, region="us-east-1",
     reports="https://sqs.us-east-1.amazonaws.com/123456789012/" + "q" * 80,
 )  # fmt: skip

@@ -68,9 +68,11 @@ def run(spec: "RunSpec", reporter: "Reporter", scratch: Path) -> int:  # noqa: F
         found = Checkpoints(bucket, spec.resume_from, scratch, recipe.write, recipe.read).newest()
     if found is not None:
         training.restore(found[1])
-    reporter.started(resumed_step=training.step, steps=training.steps, device=training.device)
+    reporter.started(
+        resumed_step=training.step, steps=training.steps, device=training.device, schedule=training.schedule
+    )
     if training.train(own):
-        reporter.finished(training.step, training.metrics)
+        reporter.finished(training.step, training.metrics, bucket)
         return DONE
     reporter.yielded(training.step)
     return YIELDED

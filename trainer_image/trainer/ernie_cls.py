@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import paddle
@@ -34,8 +34,10 @@ class Run:
         self._train, self._valid = self._encode(data.train), self._encode(data.valid)
         self._per_epoch = -(-len(data.train) // params["batch"])
         self.steps = self._per_epoch * params["epochs"]
-        rate = params["lr"] or (TINY_LR if params["model"] == "tiny" else PRETRAINED_LR)
-        self._schedule = paddle.optimizer.lr.PolynomialDecay(rate, decay_steps=self.steps, end_lr=0.0)
+        self._rate = params["lr"] or (TINY_LR if params["model"] == "tiny" else PRETRAINED_LR)
+        self._falls_from = 0
+        self.schedule: Literal["as_planned", "longer", "new_rate"] = "as_planned"
+        self._schedule = self._falling()
         self._optimizer = paddle.optimizer.AdamW(
             self._schedule, parameters=self._model.parameters(), weight_decay=0.01,
             grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0),
@@ -57,12 +59,17 @@ class Run:
         """Zero-based; after the last step the number of epochs."""
         return self.step // self._per_epoch
 
+    def _falling(self) -> Any:
+        """The learning rate: from `_rate` at step `_falls_from` on a line to 0 at the last step."""
+        steps = max(1, self.steps - self._falls_from)
+        return paddle.optimizer.lr.PolynomialDecay(self._rate, decay_steps=steps, end_lr=0.0)
+
     def state(self) -> dict[str, Any]:
         """A copy in host memory of all that the next step depends on."""
         return {
             "model": _copied(self._model.state_dict()),
             "optimizer": _copied(self._optimizer.state_dict()),
-            "schedule": dict(self._schedule.state_dict()),
+            "plan": {"rate": self._rate, "falls_from": self._falls_from, "steps": self.steps},
             "scaler": dict(self._scaler.state_dict()) if self._gpu else {},
             "random": [bytes(s) if isinstance(s, bytes) else s for s in paddle.get_rng_state()],
             "random_gpu": paddle.get_cuda_rng_state() if self._gpu else [],
@@ -71,17 +78,29 @@ class Run:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from `state`: the next step is bit for bit the one that would have followed it."""
+        """Go on from `state`: the next step is bit for bit the one that would have followed it; unless this run has
+        more epochs or another learning rate than the one that saved it (docs/commands.md, "Going on from a run")."""
         self._model.set_state_dict(state["model"])
         self._optimizer.set_state_dict(state["optimizer"])
-        self._schedule.set_state_dict(state["schedule"])
-        self._schedule.decay_steps = self.steps
+        self._plan_on(state)
         if self._gpu:
             self._scaler.load_state_dict(state["scaler"])
             paddle.set_cuda_rng_state(state["random_gpu"])
         paddle.set_rng_state(state["random"])
         self.step = min(state["step"], self.steps)
         self._metrics = dict(state["metrics"])
+
+    def _plan_on(self, state: dict[str, Any]) -> None:
+        plan = {"rate": self._rate, "falls_from": 0, "steps": self.steps} | state.get("plan", {})
+        if plan["rate"] != self._rate:
+            self.schedule, self._falls_from = "new_rate", min(state["step"], self.steps)
+        elif plan["steps"] != self.steps:
+            self.schedule, self._falls_from = "longer", plan["falls_from"]
+        else:
+            self._falls_from = plan["falls_from"]
+        self._schedule = self._falling()
+        self._schedule.step(min(state["step"], self.steps) - self._falls_from)
+        self._optimizer.set_lr_scheduler(self._schedule)
 
     def train(self, checkpoints: Checkpoints) -> bool:
         """Train to the end, or until told to leave. True when done. The last state is saved either way."""

@@ -20,7 +20,7 @@ from jobs.messages import (
     TrainerReport,
     Yielded,
 )
-from trainer_image.trainer.storage import RETRIES
+from trainer_image.trainer.storage import RETRIES, Storage
 
 EVERY_S = 5.0
 DETAIL = 1500
@@ -49,8 +49,9 @@ class Reporter:
         self._seq = 0
         self._last_progress = 0.0
 
-    def started(self, resumed_step: int, steps: int, device: str) -> None:
-        self._send(Started(**self._head(), resumed_step=resumed_step, steps=steps, device=device))
+    def started(self, **facts: Any) -> None:
+        """`facts` are those of messages.Started."""
+        self._send(Started(**self._head(), **facts))
 
     def progress(self, force: bool = False, **facts: Any) -> None:
         """`facts` are those of messages.Progress. Dropped if the last one was just sent, unless `force`."""
@@ -62,8 +63,15 @@ class Reporter:
     def checkpoint(self, step: int, epoch: int, key: str, sha256: str) -> None:
         self._send(Checkpoint(**self._head(), step=step, epoch=epoch, key=key, sha256=sha256))
 
-    def finished(self, step: int, metrics: dict[str, float]) -> None:
-        self._send(Finished(**self._head(), step=step, metrics=metrics))
+    def finished(self, step: int, metrics: dict[str, float], storage: Storage) -> None:
+        """The report goes into the bucket before it goes on the queue, where it may be late or lost: Paddock looks for
+        it there before it would launch this job again."""
+        report = Finished(**self._head(), step=step, metrics=metrics)
+        try:
+            storage.put_bytes(self._spec.result, report.model_dump_json().encode())
+        except Exception as error:  # noqa: BLE001
+            print(f"result not stored: {error}", file=sys.stderr)
+        self._send(report)
 
     def yielded(self, step: int) -> None:
         self._send(Yielded(**self._head(), step=step))
