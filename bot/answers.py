@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b32encode
 
+from bot.card_posting import closed_reason
 from bot.cards import explain, latest
 from bot.desk import Desk
 from bot.grammar import (
@@ -21,6 +22,7 @@ from bot.grammar import (
     parse_train,
 )
 from bot.quantities import span
+from bot.slack_errors import CHANNEL_CLOSED, TOKEN_DEAD
 from bot.wording import Language, language_of, say
 from jobs.job import Job
 from jobs.messages import ExtendRequested, Person, StopRequested, Submit
@@ -44,6 +46,7 @@ class Request(Model):
     person: Person
     channel: str
     request: str
+    response_url: str = ""
 
 
 def job_id(request: str) -> str:
@@ -127,10 +130,18 @@ def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
     id = job_id(request.request)
     desk.send(
         Submit(job=id, spec=spec, owner=request.person, channel=request.channel, language=lang,
-               command=f"{request.command} {request.text.strip()}", terms=desk.house.terms)
+               command=f"{request.command} {request.text.strip()}", response_url=request.response_url,
+               terms=desk.house.terms)
     )  # fmt: skip
     limits = spec.limits
-    return say(lang, "accepted", job=id, budget=shown(limits.budget, limits.currency), time=span(limits.time_s, lang))
+    facts = {"budget": shown(limits.budget, limits.currency), "time": span(limits.time_s, lang)}
+    code = desk.obstacle(request.channel)
+    if code in CHANNEL_CLOSED:
+        where = say(lang, f"closed_{closed_reason(code)}", job=id, channel=request.channel)
+        return say(lang, "accepted_closed", job=id, **facts) + " " + where
+    if code in TOKEN_DEAD:
+        return say(lang, "accepted_closed", job=id, **facts) + " " + say(lang, "no_token", job=id, error=code)
+    return say(lang, "accepted_outage" if code else "accepted", job=id, **facts)
 
 
 def resume(spec: JobSpec, typed: frozenset[str], earlier: Job | None) -> JobSpec | Wrong:

@@ -35,6 +35,7 @@ def build_app(desk: Desk, client: WebClient) -> App:
     )
     for command in ("/train", "/jobs", "/budget"):
         app.command(command)(_on_command(desk))
+    app.event("member_joined_channel")(_on_joined(desk))
     app.action("stop")(_on_stop(desk))
     app.action("extend")(_on_extend(desk))
     app.action("details")(_on_details(desk))
@@ -58,6 +59,7 @@ def _on_command(desk: Desk) -> Callable[..., None]:
             person=Person(id=command["user_id"], name=command.get("user_name", "")),
             channel=command["channel_id"],
             request=f"{command.get('team_id', '')}/{command['trigger_id']}",
+            response_url=command.get("response_url", ""),
         )
         try:
             text = answer(request, desk)
@@ -67,6 +69,18 @@ def _on_command(desk: Desk) -> Callable[..., None]:
         ack({"response_type": "ephemeral", "text": text})
 
     return on_command
+
+
+def _on_joined(desk: Desk) -> Callable[..., None]:
+    """Somebody joined a channel. If it is Paddock, its cards come there. Slack tells of events at least once, and again
+    when it got no answer: looking once more does no harm."""
+
+    def on_joined(event: dict[str, Any], body: dict[str, Any]) -> None:
+        us = {authorization.get("user_id") for authorization in body.get("authorizations", [])}
+        if event.get("user") in us and event.get("channel"):
+            desk.opened(event["channel"])
+
+    return on_joined
 
 
 def _presser(body: dict[str, Any]) -> Person:

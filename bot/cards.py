@@ -8,13 +8,15 @@ from decimal import Decimal
 from typing import Any
 
 from bot.quantities import bar, span
-from bot.wording import Language, escape, say
+from bot.wording import Language, escape, say, short
 from jobs.job import Attempt, Job, State, Why
 from jobs.model import Model
 from jobs.money import seconds, shown, stored
 
 HEARTBEAT_S = 180
-HEADER_LIMIT, FIELD_LIMIT, UPDATE_TEXT_LIMIT = 150, 2000, 4000
+HEADER_LIMIT, FIELD_LIMIT, SECTION_LIMIT, UPDATE_TEXT_LIMIT = 150, 2000, 3000, 4000
+COMMAND_SHOWN, DETAIL_SHOWN, GO_ON_SHOWN = 300, 1200, 400
+"""What is longer in a command or an error is shortened before it is sent."""
 
 _SIGNS = {
     State.QUEUED: "⏳", State.LAUNCHING: "🚀", State.RUNNING: "🟢", State.INTERRUPTED: "🟡", State.STOPPING: "🟠",
@@ -36,12 +38,13 @@ def card(job: Job) -> Card:
     state = say(lang, f"state_{job.state.value}")
     title = f"{_SIGNS[job.state]} {job.spec.recipe} · {state}"
     who = say(lang, "by", user=job.owner.id)
+    command = escape(short(job.command, COMMAND_SHOWN))
     why = reason(job)
     blocks: list[dict[str, Any]] = [
-        {"type": "header", "text": {"type": "plain_text", "text": title[:HEADER_LIMIT], "emoji": True}},
-        section(f"{who} · `{escape(job.command)}`\n{why}"),
+        {"type": "header", "text": {"type": "plain_text", "text": short(title, HEADER_LIMIT), "emoji": True}},
+        section(f"{who} · `{command}`\n{why}"),
     ]
-    lines = [f"{title} {who}", f"`{escape(job.command)}`", why]
+    lines = [f"{title} {who}", f"`{command}`", why]
     progress = _progress(job)
     if progress:
         blocks.append(section(progress))
@@ -55,7 +58,12 @@ def card(job: Job) -> Card:
     context = _context(job)
     blocks.append({"type": "context", "elements": [_mrkdwn(context)]})
     lines.append(context)
-    return Card(text="\n".join(lines)[:UPDATE_TEXT_LIMIT], blocks=blocks)
+    return Card(text=short("\n".join(lines), UPDATE_TEXT_LIMIT), blocks=blocks)
+
+
+def with_note(shape: Card, note: str) -> Card:
+    """The card with a line above it."""
+    return Card(text=short(f"{note}\n{shape.text}", UPDATE_TEXT_LIMIT), blocks=[section(note), *shape.blocks])
 
 
 def reason(job: Job) -> str:
@@ -70,16 +78,17 @@ def reason(job: Job) -> str:
 
 def explain(why: Why, language: Language) -> str:
     """A reason in words; spans of time are shown in the language's units."""
-    facts = dict(why.facts)
+    facts = {name: short(fact, DETAIL_SHOWN) for name, fact in why.facts.items()}
     if "time_s" in facts:
         facts["time"] = span(float(facts["time_s"]), language)
     return say(language, why.code, **facts).strip()
 
 
 def resume_command(job: Job) -> str:
-    """The command that goes on from this job's checkpoint."""
+    """The command that goes on from this job's checkpoint: what is not typed is as it was."""
     words = [w for w in job.command.split() if not w.startswith(("resume=", "from=", "续训="))]
-    return " ".join([*words, f"resume={job.id}"])
+    command = " ".join([*words, f"resume={job.id}"])
+    return command if len(command) <= GO_ON_SHOWN else f"/train {job.spec.recipe} resume={job.id}"
 
 
 def _progress(job: Job) -> str:
@@ -216,11 +225,11 @@ def _origin(job: Job) -> str:
 
 def section(text: str) -> dict[str, Any]:
     """A section block."""
-    return {"type": "section", "text": _mrkdwn(text)}
+    return {"type": "section", "text": _mrkdwn(text, SECTION_LIMIT)}
 
 
-def _mrkdwn(text: str) -> dict[str, str]:
-    return {"type": "mrkdwn", "text": text[:FIELD_LIMIT]}
+def _mrkdwn(text: str, limit: int = FIELD_LIMIT) -> dict[str, str]:
+    return {"type": "mrkdwn", "text": short(text, limit)}
 
 
 def plain_text(text: str) -> dict[str, Any]:

@@ -37,4 +37,10 @@ class Desk(Protocol):
 
     def month(self) -> Month: ...
 
+    def obstacle(self, channel: str) -> str:
+        """Slack's last error for posting anywhere, or in this channel; empty if none is known. Never raises."""
+
+    def opened(self, channel: str) -> None:
+        """Paddock was invited to a channel: its cards come there."""
+
     def set_cap(self, cap: Usd) -> None: ...

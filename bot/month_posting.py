@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
-from bot.posting import NEVER_HEALS, Save, Told, message_id
+from bot.posting import message_id, say_once
+from bot.told import Save, Told
 from bot.wording import Language, say
 from jobs.job import Job
 from jobs.money import shown
@@ -21,19 +21,11 @@ def tell_month(
 ) -> Told:  # fmt: skip
     """Say what was not said yet of the month's alerts. `channel`: the budget channel, empty if there is none.
 
-    Raises SlackApiError for what may heal, so that the record is delivered again."""
+    Raises Later when Slack does not take more now."""
     for alert in month.alerts:
         for place, send in _places(month, alert, client, channel, language, job_of, thread_of):
             name = f"month-{alert.percent}-{place}"
-            if name in told.said:
-                continue
-            try:
-                send(message_id(month.month, name))
-            except SlackApiError as error:
-                if error.response.get("error") not in NEVER_HEALS:
-                    raise
-            told = told.with_(said=(*told.said, name))
-            save(told)
+            told = say_once(name, told, save, lambda s=send, n=name: s(message_id(month.month, n)))  # type: ignore[misc]
     return told
 
 

@@ -1,99 +1,81 @@
 """Bringing Slack in line with a job: its card, its thread, its private replies. Called again and again with whatever
-the job now is; what was told once is not told twice."""
+the job now is; what was told once is not told twice, and a message that Slack never takes does not keep the others."""
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
 from typing import Any
 
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
+from slack_sdk.webhook import WebhookClient
 
-from bot.cards import card, explain, plain_text, section, spent_so_far
+from bot.card_posting import CardPosting, attempt, closed_text, place
+from bot.cards import explain, plain_text, section, spent_so_far
+from bot.slack_errors import CONNECTION_ERRORS, TOKEN_DEAD, Later
+from bot.told import Save, Told
 from bot.wording import say
-from jobs.job import Alert, Job, State
-from jobs.model import Model, UtcTime
+from jobs.job import Alert, Job, Reply, State
 from jobs.money import shown
 
-NEVER_HEALS = frozenset(
-    {"is_archived", "channel_not_found", "not_in_channel", "account_inactive", "token_revoked", "invalid_auth"}
-)
-CARD_LOST = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+RESPONSE_URL_S = 29 * 60
+RESPONSE_TIMEOUT_S = 5
 _NAMESPACE = uuid.UUID("8d7f1f0e-6a51-4b0e-9d4e-2f7d0b8a4c11")
-
-
-class Told(Model):
-    """What Slack already has of a job. Written only by functions/notify.py."""
-
-    version: int = 0
-    ts: str = ""
-    generation: int = 0
-    """Counts the cards of this job: a lost card is posted anew."""
-    digest: str = ""
-    state: str = ""
-    updated_at: UtcTime | None = None
-    said: tuple[str, ...] = ()
-    """Names of the thread and private messages that were sent."""
-    dead: str = ""
-    """The error that will never heal; nothing more is sent."""
-
-
-Save = Callable[[Told], None]
 
 
 def tell(job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, save: Save) -> Told:
     """Send what Slack lacks and save what it has after each call. `gap_s`: least seconds between updates of a card
     (chat.update is tier 3, shared by all cards); a change of state does not wait.
 
-    Raises SlackApiError for what may heal, so that the caller delivers the job again."""
-    if told.dead or job.version < told.version:
+    Raises Later when Slack does not take more now; what was sent until then is saved."""
+    if job.version < told.version:
         return told
+    latest = told
+
+    def keep(saved: Told) -> None:
+        nonlocal latest
+        latest = saved
+        save(saved)
+
     try:
         if job.state is not State.REFUSED:
-            told = _card(job, told, client, now, gap_s, save)
-            told = _thread(job, told, client, save)
-        return _replies(job, told, client, save)
-    except SlackApiError as error:
-        code = error.response.get("error", "")
-        if code not in NEVER_HEALS:
-            raise
-        told = told.with_(dead=code)
-        save(told)
-        if code in ("is_archived", "channel_not_found", "not_in_channel"):
-            _tell_owner(job, client, code)
-        return told
+            told = CardPosting(job, told, client, now, keep, message_id).bring(gap_s)
+            if told.away is not None:
+                told = _say_where(job, told, closed_text(job, told.away.code), now, keep)
+            told = _thread(job, told, client, keep)
+        return _replies(job, told, client, keep)
+    except Later as later:
+        if later.code in TOKEN_DEAD:
+            _say_where(job, latest, say(job.language, "no_token", job=job.id, error=later.code), now, keep)
+        raise
 
 
-def _card(job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, save: Save) -> Told:
-    shape = card(job)
-    digest = hashlib.sha256(shape.model_dump_json().encode()).hexdigest()[:16]
-    if told.ts and digest == told.digest:
+def say_once(name: str, told: Told, save: Save, send: Callable[[], object]) -> Told:
+    """Send the message `name` unless it was sent, and note that; or that Slack never takes it. Raises Later."""
+    if name in told.said:
         return told
-    soon = told.updated_at is not None and (now - told.updated_at).total_seconds() < gap_s
-    if told.ts and soon and told.state == job.state.value:
-        return told
-    ts = told.ts
-    if ts:
-        try:
-            client.chat_update(channel=job.channel, ts=ts, text=shape.text, blocks=shape.blocks)
-        except SlackApiError as error:
-            if error.response.get("error") not in CARD_LOST:
-                raise
-            ts = ""
-            told = told.with_(generation=told.generation + 1)
-    if not ts:
-        answer = client.chat_postMessage(
-            channel=job.channel, text=shape.text, blocks=shape.blocks, unfurl_links=False,
-            client_msg_id=message_id(job.id, f"card-{told.generation}"),
-        )  # fmt: skip
-        ts = str(answer["ts"])
-    told = told.with_(ts=ts, digest=digest, state=job.state.value, updated_at=now, version=job.version)
+    code = attempt(send)
+    told = told.with_(said=(*told.said, name), failed=told.failed | {name: code} if code else told.failed)
     save(told)
     return told
+
+
+def _say_where(job: Job, told: Told, text: str, now: datetime, save: Save) -> Told:
+    """Whoever typed the command learns at once, where they typed it, that the card cannot appear there: the command's
+    `response_url` works also where the app is not, and without its token (docs.slack.dev, "Handling user interaction
+    in your Slack apps": for 30 minutes). A courtesy: the card in the direct messages says the same."""
+    fresh = (now - job.created_at).total_seconds() < RESPONSE_URL_S
+    if not job.response_url or not fresh:
+        return told
+
+    def respond() -> None:
+        with suppress(*CONNECTION_ERRORS):
+            WebhookClient(job.response_url, timeout=RESPONSE_TIMEOUT_S).send(text=text, response_type="ephemeral")
+
+    return say_once("where", told, save, respond)
 
 
 def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
@@ -104,16 +86,24 @@ def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
     ]
     if job.state.is_end:
         due.append(("end", _ended(job), True, None))
-    for name, text, broadcast, blocks in due:
-        if name in told.said:
-            continue
-        client.chat_postMessage(
-            channel=job.channel, thread_ts=told.ts, text=text, reply_broadcast=broadcast, blocks=blocks,
-            client_msg_id=message_id(job.id, name),
-        )  # fmt: skip
-        told = told.with_(said=(*told.said, name))
-        save(told)
+    channel, ts = place(job, told)
+    for name, text, loud, blocks in due:
+        message: dict[str, Any] = {"text": text, "client_msg_id": message_id(job.id, name)}
+        if blocks:
+            message["blocks"] = blocks
+        places: list[dict[str, Any]] = [{"channel": channel}, {"channel": job.owner.id}]
+        if ts:
+            places.insert(0, {"channel": channel, "thread_ts": ts, "reply_broadcast": loud})
+        told = say_once(name, told, save, lambda m=message, p=places: _in_first(p, m, client))  # type: ignore[misc]
     return told
+
+
+def _in_first(places: list[dict[str, Any]], message: dict[str, Any], client: WebClient) -> None:
+    """Send the message to the first of these places that takes it: what concerns money must reach somebody."""
+    for where in places[:-1]:
+        if not attempt(lambda w=where: client.chat_postMessage(**w, **message)):  # type: ignore[misc]
+            return
+    client.chat_postMessage(**places[-1], **message)
 
 
 def _alert(job: Job, alert: Alert) -> str:
@@ -138,22 +128,17 @@ def _extend_button(job: Job, alert: Alert) -> list[dict[str, Any]] | None:
 
 
 def _replies(job: Job, told: Told, client: WebClient, save: Save) -> Told:
+    """Private answers: in the channel where they were asked for, or, if it does not take them, as direct messages."""
     for reply in job.replies:
         name = f"reply-{reply.id}"
-        if name in told.said:
-            continue
-        text = explain(reply.why, job.language)
-        client.chat_postEphemeral(channel=reply.channel or job.channel, user=reply.to.id, text=text)
-        told = told.with_(said=(*told.said, name))
-        save(told)
+        told = say_once(name, told, save, lambda r=reply, n=name: _answer(job, r, n, client))  # type: ignore[misc]
     return told
 
 
-def _tell_owner(job: Job, client: WebClient, code: str) -> None:
-    try:
-        client.chat_postMessage(channel=job.owner.id, text=f"`{job.id}`: {job.channel}: {code}")
-    except SlackApiError:
-        return
+def _answer(job: Job, reply: Reply, name: str, client: WebClient) -> None:
+    text, channel = explain(reply.why, job.language), reply.channel or job.channel
+    if attempt(lambda: client.chat_postEphemeral(channel=channel, user=reply.to.id, text=text)):
+        client.chat_postMessage(channel=reply.to.id, text=text, client_msg_id=message_id(job.id, name))
 
 
 def message_id(about: str, name: str) -> str:

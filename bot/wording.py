@@ -18,6 +18,11 @@ def say(language: Language, code: str, **facts: str) -> str:
     return SENTENCES[code][0 if language == "en" else 1].format_map(_Facts({k: escape(v) for k, v in facts.items()}))
 
 
+def short(text: str, limit: int) -> str:
+    """`text` in at most `limit` characters, an ellipsis where it was cut."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 class _Facts(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return ""
@@ -108,6 +113,34 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "budget_people": ("By person: {people}", "按成员：{people}"),
     "unreachable": ("Paddock's mailbox cannot be reached just now: nothing was started. Please try again in a minute.",
                     "Paddock 暂时无法受理：没有启动任何任务，请稍后再试。"),
+    "accepted_outage": ("Starting `{job}`: Slack takes no messages from Paddock just now, its card follows as soon as it "
+                        "does. `/jobs` shows the run. Budget {budget}, time limit {time}.",
+                        "正在启动 `{job}`：Slack 暂时不接收 Paddock 的消息，恢复后卡片会出现，可用 `/jobs` 查看。预算 {budget}，时限 {time}。"),
+    "no_token": ("Paddock cannot post the card of `{job}`: its access to this workspace ended ({error}). The run goes on, "
+                 "`/jobs` shows it. Whoever runs Paddock must install the app again; then the card appears.",
+                 "Paddock 无法发送 `{job}` 的卡片：它在此工作区的授权已失效（{error}）。训练照常进行，可用 `/jobs` 查看。"
+                 "请管理员重新安装应用，之后卡片会出现。"),
+    "accepted_closed": ("Starting `{job}`. Budget {budget}, time limit {time}.", "正在启动 `{job}`。预算 {budget}，时限 {time}。"),
+    # where a card is that its channel does not take
+    "closed_not_in_channel": ("Paddock is not in <#{channel}>, so the card of `{job}` is in your direct messages with "
+                              "Paddock. The run goes on. Type `/invite @paddock` in <#{channel}> and the card comes there.",
+                              "Paddock 不在 <#{channel}> 中，因此 `{job}` 的卡片在您与 Paddock 的私信里，训练照常进行。"
+                              "在 <#{channel}> 中输入 `/invite @paddock`，卡片就会出现在那里。"),
+    "closed_channel_not_found": ("Paddock cannot see the conversation where `{job}` was started (a direct message or a "
+                                 "private channel), so its card is in your direct messages with Paddock. The run goes on. "
+                                 "In a private channel, `/invite @paddock` brings the card there.",
+                                 "Paddock 看不到启动 `{job}` 的会话（私信或私有频道），因此卡片在您与 Paddock 的私信里，训练照常进行。"
+                                 "如果是私有频道，输入 `/invite @paddock` 即可让卡片出现在那里。"),
+    "closed_is_archived": ("<#{channel}> is archived, so the card of `{job}` is in your direct messages with Paddock. The "
+                           "run goes on. Once the channel is unarchived, and after `/invite @paddock`, the card comes back.",
+                           "<#{channel}> 已归档，因此 `{job}` 的卡片在您与 Paddock 的私信里，训练照常进行。"
+                           "取消归档并输入 `/invite @paddock` 后，卡片会回到那里。"),
+    "closed_restricted_action": ("Apps may not post in <#{channel}>, so the card of `{job}` is in your direct messages with "
+                                 "Paddock. The run goes on. Once an administrator lets Paddock post there (and after "
+                                 "`/invite @paddock`), the card comes there.",
+                                 "<#{channel}> 不允许应用发消息，因此 `{job}` 的卡片在您与 Paddock 的私信里，训练照常进行。"
+                                 "管理员允许 Paddock 发消息（并输入 `/invite @paddock`）后，卡片会出现在那里。"),
+    "came_home": ("The card of `{job}` is in <#{channel}> now.", "`{job}` 的卡片现在在 <#{channel}> 中。"),
     # why a job is where it is
     "looking": ("Looking for the cheapest spot GPU.", "正在寻找最便宜的竞价 GPU。"),
     "no_pools": ("No price is known for a suitable GPU; looking again every minute.",

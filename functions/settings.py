@@ -28,6 +28,7 @@ class Settings(BaseModel):
     table: str = Field(alias="PADDOCK_TABLE")
     mailbox_url: str = Field(alias="PADDOCK_MAILBOX_URL")
     reports_url: str = Field(alias="PADDOCK_REPORTS_URL")
+    retries_url: str = Field(alias="PADDOCK_RETRIES_URL")
     bucket: str = Field(alias="PADDOCK_BUCKET")
     secret: str = Field(alias="PADDOCK_SECRET")
     launch_template: str = Field(alias="PADDOCK_LAUNCH_TEMPLATE")

@@ -6,17 +6,13 @@ from datetime import datetime, timezone
 from functools import lru_cache
 
 from slack_sdk import WebClient
-from slack_sdk.http_retry.builtin_handlers import (
-    ConnectionErrorRetryHandler,
-    RateLimitErrorRetryHandler,
-    ServerErrorRetryHandler,
-)
 
 from functions.aws import clients
 from functions.aws.instances import Home, Instances
 from functions.aws.prices import Prices
 from functions.aws.queue import Queue
 from functions.aws.results import BucketResults
+from functions.aws.retries import RetryQueue
 from functions.aws.schedules import InstanceSchedules
 from functions.aws.table import Table
 from functions.settings import secrets, settings
@@ -68,12 +64,13 @@ def results() -> BucketResults:
     return BucketResults(clients.s3(), settings().bucket)
 
 
-def slack(retry: bool) -> WebClient:
-    """A Slack client. `retry`: wait and try again when Slack is busy or down; not where Slack waits for us."""
+@lru_cache(maxsize=1)
+def retries() -> RetryQueue:
+    return RetryQueue(clients.sqs(), settings().retries_url)
+
+
+def slack() -> WebClient:
+    """A Slack client that never waits and tries again by itself: the retry queue does that, for cards."""
     client = WebClient(token=secrets().slack_bot_token, base_url=settings().slack_api, timeout=SLACK_TIMEOUT_S)
     client.retry_handlers = []
-    if retry:
-        client.retry_handlers = [
-            ConnectionErrorRetryHandler(), RateLimitErrorRetryHandler(max_retry_count=2), ServerErrorRetryHandler(),
-        ]  # fmt: skip
     return client

@@ -183,6 +183,7 @@ class Job(Model):
     channel: str
     language: Literal["en", "zh"] = "en"
     command: str
+    response_url: str = ""
     state: State = State.QUEUED
     why: Why
     ending: State | None = None

@@ -58,7 +58,8 @@ def step(job: Job | None, message: AnyMessage, now: datetime) -> tuple[Job | Non
 def _accept(message: Submit, now: datetime) -> Step:
     job = Job(
         id=message.job, spec=message.spec, terms=message.terms, owner=message.owner, channel=message.channel,
-        language=message.language, command=message.command, why=Why(code="looking"), created_at=now, updated_at=now,
+        language=message.language, command=message.command, response_url=message.response_url,
+        why=Why(code="looking"), created_at=now, updated_at=now,
         waiting_since=now,
     )  # fmt: skip
     return job, (_quote(job),)

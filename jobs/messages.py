@@ -66,6 +66,8 @@ class Submit(Message):
     channel: str
     language: Literal["en", "zh"] = "en"
     command: str
+    response_url: str = ""
+    """Slack's way to answer the command where it was typed, for half an hour."""
     terms: Terms = Terms()
 
 

@@ -22,7 +22,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from local.lifeline import end_with_parent
-from local.workspace import CHANNEL, PEOPLE, Refused, Workspace
+from local.workspace import BOT, CHANNEL, OTHERS, PEOPLE, Refused, Workspace
 
 PAGE = Path(__file__).parent / "page"
 PATIENCE_S = 3.0
@@ -43,6 +43,7 @@ class Slack:
             routes=[
                 Route("/", self._page), Route("/page/{name}", self._asset),
                 Route("/api/{method}", self._api, methods=["POST"]),
+                Route("/respond/{channel}/{user}", self._respond, methods=["POST"]),
                 Route("/state", self._state), Route("/type", self._type, methods=["POST"]),
                 Route("/press", self._press, methods=["POST"]), Route("/close", self._close, methods=["POST"]),
                 Route("/stand-in/{what}", self._control, methods=["POST"]),
@@ -52,6 +53,9 @@ class Slack:
     # What the app calls
 
     async def _api(self, request: Request) -> Response:
+        if self.workspace.http_status:
+            self.workspace.calls.append({"method": request.path_params["method"], "at": time.time()})
+            return Response("upstream is down", self.workspace.http_status)
         if request.headers.get("authorization") != f"Bearer {self._token}":
             return JSONResponse({"ok": False, "error": "invalid_auth"})
         asked = await self._arguments(request)
@@ -63,6 +67,12 @@ class Slack:
             answer = {"ok": False, "error": refused.error, "detail": refused.detail}
             return JSONResponse(answer, status, headers)
         return JSONResponse({"ok": True, **answer})
+
+    async def _respond(self, request: Request) -> Response:
+        """A command's response_url: it works wherever the command was typed."""
+        asked = await request.json()
+        self.workspace.ephemeral(request.path_params["channel"], request.path_params["user"], asked["text"])
+        return JSONResponse({"ok": True})
 
     async def _arguments(self, request: Request) -> dict[str, Any]:
         if "json" in request.headers.get("content-type", ""):
@@ -78,25 +88,41 @@ class Slack:
     async def _type(self, request: Request) -> Response:
         asked = await request.json()
         text, user = str(asked["text"]).strip(), asked.get("user", "U0ADA")
-        self.workspace.typed(user, text)
+        channel = asked.get("channel", CHANNEL["id"])
+        self.workspace.typed(user, text, channel)
         command, _, rest = text.partition(" ")
+        if text == "/invite @paddock":
+            return JSONResponse({"ok": await self._invite(user, channel)})
         if command not in ("/train", "/jobs", "/budget"):
-            self.workspace.ephemeral(CHANNEL["id"], user, "/train · /jobs · /budget")
+            self.workspace.ephemeral(channel, user, "/train · /jobs · /budget")
             return JSONResponse({"ok": True})
         form = {
-            "token": "unused", "team_id": "T0PADDOCK", "team_domain": "paddock", "channel_id": CHANNEL["id"],
-            "channel_name": CHANNEL["name"], "user_id": user, "user_name": PEOPLE[user], "command": command,
+            "token": "unused", "team_id": "T0PADDOCK", "team_domain": "paddock", "channel_id": channel,
+            "channel_name": _name(channel), "user_id": user, "user_name": PEOPLE[user], "command": command,
             "text": rest.strip(), "api_app_id": "A0PADDOCK", "is_enterprise_install": "false",
-            "response_url": "http://127.0.0.1/unused", "trigger_id": asked.get("trigger_id") or uuid.uuid4().hex,
+            "response_url": f"{request.base_url}respond/{channel}/{user}",
+            "trigger_id": asked.get("trigger_id") or uuid.uuid4().hex,
         }  # fmt: skip
         answer = await self._send(urlencode(form))
         if answer is None:
-            self.workspace.ephemeral(CHANNEL["id"], user, f'{command} failed with the error "operation_timeout"')
+            self.workspace.ephemeral(channel, user, f'{command} failed with the error "operation_timeout"')
         elif answer.status_code != 200:
-            self.workspace.ephemeral(CHANNEL["id"], user, f'{command} failed with the error "dispatch_failed"')
+            self.workspace.ephemeral(channel, user, f'{command} failed with the error "dispatch_failed"')
         elif answer.text:
-            self.workspace.ephemeral(CHANNEL["id"], user, answer.json()["text"])
+            self.workspace.ephemeral(channel, user, answer.json()["text"])
         return JSONResponse({"ok": answer is not None and answer.status_code == 200})
+
+    async def _invite(self, user: str, channel: str) -> bool:
+        """Slack tells the app that it joined (docs.slack.dev, "member_joined_channel")."""
+        self.workspace.invite(channel)
+        event = {
+            "type": "event_callback", "team_id": "T0PADDOCK", "api_app_id": "A0PADDOCK", "event_id": uuid.uuid4().hex,
+            "event_time": int(time.time()), "authorizations": [{"user_id": BOT, "is_bot": True}],
+            "event": {"type": "member_joined_channel", "user": BOT, "channel": channel, "channel_type": "C",
+                      "inviter": user},
+        }  # fmt: skip
+        answer = await self._send(json.dumps(event), "application/json")
+        return answer is not None and answer.status_code == 200
 
     async def _press(self, request: Request) -> Response:
         asked = await request.json()
@@ -112,11 +138,11 @@ class Slack:
         answer = await self._send(urlencode({"payload": json.dumps(payload)}))
         return JSONResponse({"ok": answer is not None and answer.status_code == 200})
 
-    async def _send(self, body: str) -> httpx.Response | None:
+    async def _send(self, body: str, kind: str = "application/x-www-form-urlencoded") -> httpx.Response | None:
         """To the app, signed; None if it did not acknowledge in time."""
         timestamp = str(int(time.time()))
         signature = self._sign.generate_signature(timestamp=timestamp, body=body)
-        headers = {"Content-Type": "application/x-www-form-urlencoded", "X-Slack-Request-Timestamp": timestamp,
+        headers = {"Content-Type": kind, "X-Slack-Request-Timestamp": timestamp,
                    "X-Slack-Signature": signature or ""}  # fmt: skip
         async with httpx.AsyncClient(timeout=PATIENCE_S, trust_env=False) as client:
             try:
@@ -151,9 +177,15 @@ class Slack:
             self.url = asked["url"]
         elif what == "failing":
             self.workspace.failing = asked
+        elif what == "http":
+            self.workspace.http_status = asked["status"]
         elif what == "calls":
             return JSONResponse(self.workspace.calls)
         return JSONResponse({"ok": True})
+
+
+def _name(channel: str) -> str:
+    return CHANNEL["name"] if channel == CHANNEL["id"] else OTHERS.get(channel, "directmessage")
 
 
 def main(port: int) -> None:

@@ -1,14 +1,18 @@
-"""The stand-in's Slack workspace: one channel, its messages, and Slack's own limits and errors."""
+"""The stand-in's Slack workspace: its channels and direct messages, and Slack's own limits and errors."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 CHANNEL = {"id": "C0PADDOCK", "name": "gpu-training"}
 PEOPLE = {"U0ADA": "ada", "U0LIN": "lin"}
 BOT = "B0PADDOCK"
+"""The app's user, too: whoever types `/invite @paddock` invites it."""
+OTHERS = {"C0LOUNGE": "lounge", "C0OLD": "old-project"}
+"""Channels where the app is not; the second is archived."""
 
 TEXT_POSTED, TEXT_UPDATED, BLOCKS, SECTION, FIELDS, FIELD, HEADER, ACTIONS = (
     40_000,
@@ -34,28 +38,39 @@ class Refused(Exception):
 class Workspace:
     """Thread-safe. `changed` counts every change, for those who wait for the next one."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        """Seconds, for the rate limits."""
+        self.poison: dict[str, str] = {}
+        """Errors to give, by a word in the message's text."""
         self.changed = 0
         self.messages: list[dict[str, Any]] = []
         self.modal: dict[str, Any] | None = None
         self.failing: dict[str, str] = {}
         """Errors to give, by method, until taken back."""
         self.calls: list[dict[str, Any]] = []
+        self.members = {CHANNEL["id"]}
+        """The channels where the app is."""
+        self.archived = {"C0OLD"}
+        self.closed_directs: set[str] = set()
+        """People whom the app cannot write to directly."""
+        self.http_status = 0
+        """Answer every call with this status and no JSON, as Slack does when it is down; 0: do not."""
         self._lock = threading.Condition()
         self._last_ts = 0.0
         self._by_client_id: dict[str, str] = {}
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def post(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """chat.postMessage: about one a second in a channel, short bursts allowed."""
+        """chat.postMessage: about one a second in a channel, short bursts allowed. A person's id stands for the direct
+        message with them."""
         _check(asked, TEXT_POSTED)
-        if asked["channel"] != CHANNEL["id"] and asked["channel"] not in PEOPLE:
-            raise Refused("channel_not_found")
+        channel = self._open_channel(asked["channel"])
         with self._lock:
             again = self._by_client_id.get(str(asked.get("client_msg_id") or ""))
             if again:
-                return {"ts": again, "channel": asked["channel"]}
-            self._take(f"post/{asked['channel']}", per_s=1.0, burst=10)
+                return {"ts": again, "channel": channel}
+            self._take(f"post/{channel}", per_s=1.0, burst=10)
             if asked.get("thread_ts") and not any(m["ts"] == asked["thread_ts"] for m in self.messages):
                 raise Refused("thread_not_found")
             ts = self._ts()
@@ -63,23 +78,52 @@ class Workspace:
                 self._by_client_id[str(asked["client_msg_id"])] = ts
             self._add({"ts": ts, "user": BOT, "text": asked.get("text", ""), "blocks": asked.get("blocks") or [],
                        "thread_ts": asked.get("thread_ts"), "broadcast": bool(asked.get("reply_broadcast")),
-                       "only_for": None, "channel": asked["channel"], "edited": 0})  # fmt: skip
-            return {"ts": ts, "channel": asked["channel"]}
+                       "only_for": None, "channel": channel, "edited": 0})  # fmt: skip
+            return {"ts": ts, "channel": channel}
+
+    def _open_channel(self, id: str) -> str:
+        """The channel where the app may post. It cannot see conversations between people."""
+        person = id if id in PEOPLE else next((who for who in PEOPLE if direct(who) == id), None)
+        if person is not None:
+            if person in self.closed_directs:
+                raise Refused("messages_tab_disabled")
+            return direct(person)
+        if id not in OTHERS and id != CHANNEL["id"]:
+            raise Refused("channel_not_found")
+        if id in self.archived:
+            raise Refused("is_archived")
+        if id not in self.members:
+            raise Refused("not_in_channel")
+        return id
+
+    def invite(self, channel: str) -> None:
+        """The app joins a channel."""
+        with self._lock:
+            self.members.add(channel)
+            self._bump()
 
     def update(self, asked: dict[str, Any]) -> dict[str, Any]:
         """chat.update, tier 3: 50 a minute for the workspace. Without blocks the message loses those it had."""
         _check(asked, TEXT_UPDATED)
+        channel = self._open_channel(asked["channel"])
         with self._lock:
             self._take("update", per_s=50 / 60, burst=50)
-            message = next((m for m in self.messages if m["ts"] == asked.get("ts") and not m["only_for"]), None)
+            message = next(
+                (
+                    m
+                    for m in self.messages
+                    if (m["ts"], m["channel"]) == (asked.get("ts"), channel) and not m["only_for"]
+                ),
+                None,
+            )
             if message is None:
                 raise Refused("message_not_found")
             message.update(text=asked.get("text", ""), blocks=asked.get("blocks") or [], edited=message["edited"] + 1)
             self._bump()
-            return {"ts": message["ts"], "channel": asked["channel"]}
+            return {"ts": message["ts"], "channel": channel}
 
     def ephemeral(self, channel: str, user: str, text: str) -> dict[str, Any]:
-        """chat.postEphemeral, and the answers to slash commands."""
+        """What only one person sees."""
         if not text:
             raise Refused("no_text")
         with self._lock:
@@ -88,11 +132,11 @@ class Workspace:
                        "only_for": user, "channel": channel, "edited": 0})  # fmt: skip
             return {"message_ts": ts}
 
-    def typed(self, user: str, text: str) -> None:
+    def typed(self, user: str, text: str, channel: str) -> None:
         """What a person typed, as they see it themselves."""
         with self._lock:
             self._add({"ts": self._ts(), "user": user, "text": text, "blocks": [], "thread_ts": None,
-                       "broadcast": False, "only_for": user, "channel": CHANNEL["id"], "edited": 0})  # fmt: skip
+                       "broadcast": False, "only_for": user, "channel": channel, "edited": 0})  # fmt: skip
 
     def open(self, view: dict[str, Any]) -> dict[str, Any]:
         """views.open."""
@@ -112,14 +156,20 @@ class Workspace:
 
     def call(self, method: str, asked: dict[str, Any]) -> dict[str, Any]:
         """One Web API call. Raises Refused."""
-        self.calls.append({"method": method, "at": time.time(), "ts": asked.get("ts")})
+        self.calls.append({"method": method, "at": time.time(), "ts": asked.get("ts"), "channel": asked.get("channel")})
         if method in self.failing:
             raise Refused(self.failing[method])
+        for word, error in self.poison.items():
+            if word in str(asked.get("text")):
+                raise Refused(error)
         if method == "chat.postMessage":
             return self.post(asked)
         if method == "chat.update":
             return self.update(asked)
         if method == "chat.postEphemeral":
+            self._open_channel(asked["channel"])
+            if asked["user"] not in PEOPLE:
+                raise Refused("user_not_in_channel")
             return self.ephemeral(asked["channel"], asked["user"], asked.get("text", ""))
         if method == "views.open":
             return self.open(asked["view"])
@@ -152,12 +202,17 @@ class Workspace:
         return f"{self._last_ts:.6f}"
 
     def _take(self, name: str, per_s: float, burst: float) -> None:
-        level, at = self._buckets.get(name, (burst, time.monotonic()))
-        now = time.monotonic()
+        level, at = self._buckets.get(name, (burst, self.clock()))
+        now = self.clock()
         level = min(burst, level + (now - at) * per_s)
         if level < 1:
             raise Refused("ratelimited", retry_after=max(1, round((1 - level) / per_s)))
         self._buckets[name] = (level - 1, now)
+
+
+def direct(person: str) -> str:
+    """The id of the app's direct message with somebody."""
+    return f"D{person[1:]}"
 
 
 def _check(asked: dict[str, Any], most: int) -> None:

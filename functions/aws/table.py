@@ -1,5 +1,6 @@
 """The one DynamoDB table. Keys: `JOB#<id>`/`JOB` (written by functions/jobs.py), `JOB#<id>`/`TOLD` (by
-functions/notify.py), `MONTH#<month>`/`LEDGER`, `/ALERTS` and `/TOLD`, `TEAM`/`CAP`, `PRICE#<name>`/`PRICE`."""
+functions/notify.py, as `SLACK`/`OUTAGE` and `CHANNEL#<id>`/`CLOSED`), `MONTH#<month>`/`LEDGER`, `/ALERTS` and `/TOLD`,
+`TEAM`/`CAP`, `PRICE#<name>`/`PRICE`."""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from botocore.exceptions import ClientError
 
-from bot.posting import Told
+from bot.told import Told
 from functions.ports import Conflict, NoRoom
+from functions.telling import Outage
 from jobs.job import Job
 from jobs.model import Usd
 from jobs.team import Entry, Ledger, MonthAlerts
@@ -98,6 +100,47 @@ class Table:
         self._client.put_item(
             TableName=self._name, Item=_item({"pk": key, "sk": "TOLD", "doc": told.model_dump_json()})
         )
+
+    def outage(self) -> Outage | None:
+        """See telling.Books."""
+        item = self._get("SLACK", "OUTAGE")
+        return Outage.model_validate_json(item["doc"]) if item else None
+
+    def save_outage(self, outage: Outage | None, had: Outage | None) -> bool:
+        """See telling.Books."""
+        key = _item({"pk": "SLACK", "sk": "OUTAGE"})
+        condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(pk)"}
+        if had is not None:
+            condition = {"ConditionExpression": "doc = :had",
+                         "ExpressionAttributeValues": _item({":had": had.model_dump_json()})}  # fmt: skip
+        try:
+            if outage is None:
+                self._client.delete_item(TableName=self._name, Key=key, **condition)
+            else:
+                item = {**key, **_item({"doc": outage.model_dump_json()})}
+                self._client.put_item(TableName=self._name, Item=item, **condition)
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
+                return False
+            raise
+        return True
+
+    def close(self, channel: str, code: str) -> None:
+        """See telling.Books."""
+        key = {"pk": f"CHANNEL#{channel}", "sk": "CLOSED"}
+        if code:
+            self._client.put_item(TableName=self._name, Item=_item({**key, "code": code}))
+        else:
+            self._client.delete_item(TableName=self._name, Key=_item(key))
+
+    def obstacle(self, channel: str) -> str:
+        """See bot.desk.Desk. One read."""
+        keys = [_item({"pk": "SLACK", "sk": "OUTAGE"}), _item({"pk": f"CHANNEL#{channel}", "sk": "CLOSED"})]
+        answer = self._client.batch_get_item(RequestItems={self._name: {"Keys": keys}})
+        items = {item["sk"]["S"]: item for item in answer["Responses"].get(self._name, [])}
+        if "OUTAGE" in items:
+            return Outage.model_validate_json(items["OUTAGE"]["doc"]["S"]).code
+        return items["CLOSED"]["code"]["S"] if "CLOSED" in items else ""
 
     def note(self, key: str) -> str | None:
         """A cached document that is not past its time, or None."""

@@ -24,6 +24,7 @@ class Counter:
         limits = Limits(budget=Decimal(5), time_s=3600, currency=currency)
         self.house = House(defaults=limits, terms=Terms(), admins=(), language="en")
         self.jobs = jobs
+        self.closed = ""
         self.sent: list[Any] = []
 
     def recent(self, count: int) -> list[Job]:
@@ -31,6 +32,9 @@ class Counter:
 
     def job(self, id: str) -> Job | None:
         return next((job for job in self.jobs if job.id == id), None)
+
+    def obstacle(self, channel: str) -> str:
+        return self.closed
 
     def send(self, message: Any) -> None:
         self.sent.append(message)
@@ -116,7 +120,7 @@ def test_a_run_that_is_not_named_is_chosen_from_the_typist_s_live_ones(text: str
     other = running().with_(id="otherone", owner=Person(id="U0LIN"))
     desk = Counter("USD", mine, other, over)
     said = ask(desk, "/jobs", text)
-    assert f"`/jobs {text.split()[0]} {mine.id}" in said
+    assert f"`/jobs {text.split(maxsplit=1)[0]} {mine.id}" in said
     assert "otherone" not in said
     assert "overover" not in said
     assert desk.sent == []
@@ -171,3 +175,23 @@ def test_a_live_run_is_not_resumed_twice() -> None:
     said = resumed(trained(epochs=9, done=2, state=State.RUNNING), "")
     assert isinstance(said, str)
     assert "still runs" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("", "its card appears in this channel"),
+        ("not_in_channel", "Type `/invite @paddock`"),
+        ("is_archived", "is archived"),
+        ("restricted_action_read_only_channel", "Apps may not post"),
+        ("token_revoked", "must install the app again"),
+        ("internal_error", "its card follows"),
+    ],
+)
+def test_what_is_known_of_the_channel_is_in_the_answer_itself(code: str, words: str) -> None:
+    desk = Counter("USD")
+    desk.closed = code
+    said = ask(desk, "/train", "ernie-cls epochs=2")
+    assert words in said
+    assert ("appears in this channel" in said) == (code == "")
+    assert len(desk.sent) == 1

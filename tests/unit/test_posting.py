@@ -5,12 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackApiError
 
-from bot.posting import Told, tell
-from jobs.job import Alert, Job, Reply, State, Why
+from bot.card_posting import closed_text
+from bot.cards import card, with_note
+from bot.posting import tell
+from bot.slack_errors import Later
+from bot.told import Told
+from jobs.job import Alert, CheckpointRef, Job, Reply, State, Why
 from local.slack import Slack
+from local.workspace import Workspace
 from tests.samples import ADA, NOW, after, running
 
 World = tuple[Slack, WebClient]
@@ -87,32 +93,129 @@ def test_a_crash_after_posting_does_not_post_twice(slack: World) -> None:
     assert len(posted(slack)) == 2
 
 
-def test_a_lost_card_is_posted_anew(slack: World) -> None:
+PERMANENT = ("user_not_in_channel", "invalid_blocks", "msg_too_long", "missing_scope", "as_user_not_supported", "new")
+TRANSIENT = (
+    "ratelimited",
+    "internal_error",
+    "fatal_error",
+    "service_unavailable",
+    "request_timeout",
+    "team_added_to_org",
+)
+
+
+def failing(world: World, error: str, *methods: str) -> None:
+    world[0].workspace.failing = dict.fromkeys(methods, error)
+
+
+def calls(world: World) -> list[str]:
+    return [call["method"] for call in world[0].workspace.calls]
+
+
+@pytest.mark.parametrize("error", ["message_not_found", "cant_update_message", "edit_window_closed", "msg_too_long"])
+def test_a_lost_card_is_replaced_at_a_change_of_state_or_after_ten_minutes(slack: World, error: str) -> None:
+    memory = Memory()
+    say(running(), slack, memory)
+    failing(slack, error, "chat.update")
+    for second in range(1, 30):
+        say(running().with_(version=50 + second, spent=Decimal(second)), slack, memory, at=second * 5)
+    assert calls(slack) == ["chat.postMessage", "chat.update"], "no new card, and no call, for the same state"
+    say(running().with_(version=90, state=State.INTERRUPTED), slack, memory, at=200)
+    assert memory.told.ts == posted(slack)[-1]["ts"]
+    for second in range(1, 30):
+        say(running().with_(version=100 + second, state=State.INTERRUPTED, spent=Decimal(second)), slack, memory,
+            at=200 + second * 25)  # fmt: skip
+    assert len(posted(slack)) == 3, "one for the change of state, one after ten minutes"
+
+
+@pytest.mark.parametrize("error", PERMANENT)
+def test_a_message_that_slack_never_takes_does_not_keep_the_others(slack: World, error: str) -> None:
+    """Whatever word Slack has for it."""
+    memory = Memory()
+    reply = Reply(id="r1", to=ADA, channel="C0PADDOCK", why=Why(code="extend_too_late", facts={"job": "abcdefgh"}))
+    job = running().with_(replies=(reply,))
+    failing(slack, error, "chat.postMessage")
+    say(job, slack, memory)
+    assert memory.told.failed == {"card-1": error}
+    assert [m["only_for"] for m in posted(slack)] == ["U0ADA"], "the private answer went out all the same"
+    say(job, slack, memory, at=30)
+    assert len(calls(slack)) == 2
+    failing(slack, error)
+    say(job.with_(state=State.STOPPING), slack, memory, at=60)
+    assert len([m for m in posted(slack) if not m["only_for"]]) == 1
+
+
+def test_a_private_answer_that_the_channel_does_not_take_is_a_direct_message(slack: World) -> None:
+    memory = Memory()
+    failing(slack, "user_not_in_channel", "chat.postEphemeral")
+    reply = Reply(id="r1", to=ADA, channel="C0PADDOCK", why=Why(code="extend_too_late", facts={"job": "abcdefgh"}))
+    say(running().with_(replies=(reply,)), slack, memory)
+    assert [m["channel"] for m in posted(slack)] == ["C0PADDOCK", "D0ADA"]
+    assert "reply-r1" in memory.told.said
+
+
+def test_an_alert_whose_thread_is_gone_is_told_all_the_same(slack: World) -> None:
     memory = Memory()
     say(running(), slack, memory)
     slack[0].workspace.messages.clear()
-    say(running().with_(spent=Decimal(2)), slack, memory, at=60)
-    assert len(posted(slack)) == 1
-    assert memory.told.ts == posted(slack)[0]["ts"]
+    alert = Alert(percent=80, at=NOW, spent=Decimal(4), budget=Decimal(5))
+    say(running().with_(alerts=(alert,)), slack, memory, at=1, gap_s=60)
+    assert ["80 %" in str(m["text"]) for m in posted(slack)] == [True]
 
 
-def test_what_never_heals_is_given_up_and_the_owner_is_told(slack: World) -> None:
+@pytest.mark.parametrize("error", TRANSIENT)
+def test_what_may_heal_is_for_later(slack: World, error: str) -> None:
     memory = Memory()
-    say(running().with_(channel="C0GONE"), slack, memory)
-    assert memory.told.dead == "channel_not_found"
-    assert posted(slack)[0]["channel"] == "U0ADA"
-    say(running().with_(channel="C0GONE", spent=Decimal(3)), slack, memory, at=60)
-    assert len(posted(slack)) == 1
-
-
-def test_what_may_heal_is_raised_so_that_it_comes_again(slack: World) -> None:
-    memory = Memory()
-    slack[0].workspace.failing = {"chat.postMessage": "internal_error"}
-    with pytest.raises(SlackApiError):
+    failing(slack, error, "chat.postMessage")
+    with pytest.raises(Later) as later:
         say(running(), slack, memory)
-    slack[0].workspace.failing = {}
+    assert (later.value.code, later.value.everywhere) == (error, error != "ratelimited")
+    failing(slack, error)
     say(running(), slack, memory)
     assert len(posted(slack)) == 1
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_an_answer_that_is_no_json_is_for_later(slack: World, status: int) -> None:
+    slack[0].workspace.http_status = status
+    with pytest.raises(Later):
+        say(running(), slack, Memory())
+
+
+def test_a_server_that_does_not_answer_is_for_later() -> None:
+    client = WebClient(token="x", base_url="http://127.0.0.1:9/api/")
+    client.retry_handlers = []
+    with pytest.raises(Later) as later:
+        tell(running(), Told(), client, NOW, 0, Memory().save)
+    assert later.value.code == "unreachable"
+
+
+def test_retry_after_is_heard(slack: World) -> None:
+    memory = Memory()
+
+    def updates() -> None:
+        for version in range(100):
+            say(running().with_(version=version, spent=Decimal(version)), slack, memory, at=version * 10)
+
+    with pytest.raises(Later) as later:
+        updates()
+    assert later.value.code == "ratelimited"
+    assert later.value.after_s is not None
+    assert later.value.after_s >= 1
+
+
+@given(st.text(max_size=9000), st.text(max_size=3000))
+def test_whatever_is_typed_or_fails_the_card_fits(command: str, detail: str) -> None:
+    """Shortened by rule before it is sent; the stand-in knows Slack's sizes."""
+    why = Why(code="trainer_failed", facts={"reason": "ValueError", "detail": detail})
+    job = running().with_(command=f"/train {command}", why=why)
+    checkpointed = job.with_(state=State.FAILED, checkpoint=CheckpointRef(step=9, epoch=1, key="k", sha256="0", at=NOW))
+    for one in (job, checkpointed):
+        shape = card(one)
+        for noted in (shape, with_note(shape, closed_text(one, "not_in_channel"))):
+            Workspace().post({"channel": "C0PADDOCK", "text": noted.text, "blocks": noted.blocks})
+            assert len(noted.text) <= 4000
+            assert sum(len(str(block)) for block in noted.blocks) < 13_200
 
 
 def test_a_refused_run_has_no_card(slack: World) -> None:

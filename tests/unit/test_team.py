@@ -8,7 +8,7 @@ from decimal import Decimal
 from slack_sdk import WebClient
 
 from bot.month_posting import tell_month
-from bot.posting import Told
+from bot.told import Told
 from jobs.job import Job, State
 from jobs.lifecycle import step
 from jobs.messages import InstanceChanged, Launched, Quoted, StopRequested
