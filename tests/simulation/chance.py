@@ -24,6 +24,10 @@ class Likelihoods:
     """DescribeInstances does not show a new instance for minutes."""
     omitted: float = 0.002
     """One listing leaves a running instance out."""
+    refused_for_certain: float = 0.01
+    """RunInstances, or what prepares it, fails so that the same again would fail the same way."""
+    not_sent: float = 0.01
+    """No connection, no credentials: nothing reached EC2."""
     no_capacity: float = 0.06
     no_quota: float = 0.01
     table_error: float = 0.002
@@ -36,6 +40,15 @@ class Likelihoods:
     trainer_crash: float = 0.08
     never_boots: float = 0.02
     market_error: float = 0.01
+    no_price: float = 0.02
+    """The market shows a price of 0 for a while."""
+    slow_report: float = 0.15
+    """`finished` takes minutes to the mailbox."""
+    slow_event: float = 0.15
+    """So does an instance's `terminated`."""
+    lost_finished: float = 0.05
+    results_error: float = 0.02
+    """The bucket cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +61,10 @@ class Switches:
     sweep: bool = True
     reservation: bool = True
     idempotent_launch: bool = True
+    certain_refusals: bool = True
+    """What was refused for certain is said to be."""
+    results: bool = True
+    """The trainer's result is in the bucket."""
 
 
 @dataclass

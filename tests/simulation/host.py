@@ -22,6 +22,9 @@ class Work:
     needs_s: float
     saved_s: float = 0.0
     step: int = 0
+    attempts_before_done: int | None = None
+    """How many attempts had been launched when the work was done; None: it is not done."""
+    launches_after_done: int = 0
 
 
 @dataclass
@@ -44,6 +47,12 @@ class Host:
     def __init__(self, world: World) -> None:
         self._world = world
         self.work: dict[str, Work] = {}
+
+    def launched(self, machine: Machine) -> None:
+        """A second instance of an attempt is another fault than a new attempt at work that is done."""
+        work = self.work[machine.job]
+        if work.attempts_before_done is not None and machine.attempt > work.attempts_before_done:
+            work.launches_after_done += 1
 
     def boot(self, machine: Machine) -> None:
         self._world.note(f"{machine.job}: {machine.id} starts in {machine.pool}, lease {machine.lease:%H:%M:%S}")
@@ -117,12 +126,26 @@ class Host:
         self._progress(trainer)
         if trainer.done_s >= work.needs_s:
             self._save(trainer)
-            self._report(trainer, Finished, step=work.step)
+            self._finish(trainer, work)
             self._exit(trainer)
             return
         self._report(trainer, Progress, step=int(trainer.done_s), steps=int(work.needs_s), epoch=0, epochs=1)
         self._save(trainer)
         self._world.later(min(240.0, work.needs_s - trainer.done_s + 1), lambda: self._train(trainer))
+
+    def _finish(self, trainer: Trainer, work: Work) -> None:
+        """The result goes into the bucket first; then the report is sent, to be late or lost."""
+        machine = trainer.machine
+        if work.attempts_before_done is None:
+            work.attempts_before_done = machine.attempt
+        trainer.seq += 1
+        report = Finished(
+            job=machine.job, attempt=machine.attempt, seq=trainer.seq, at=self._world.now(), step=work.step
+        )
+        self._world.results.finished[machine.job] = report
+        if not trainer.mute and not self._world.chance.hits("lost_finished"):
+            wait = self._world.chance.between(10, 400) if self._world.chance.hits("slow_report") else 0.0
+            self._world.later(wait, lambda: self._world.send(report))
 
     def _progress(self, trainer: Trainer) -> None:
         work = self.work[trainer.machine.job]

@@ -1,11 +1,10 @@
-"""The outside of a simulated deployment: EC2, the spot market, schedules, the table, Slack. They keep the truth."""
+"""The outside of a simulated deployment: EC2, schedules, results, the table, Slack. They keep the truth."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -15,61 +14,20 @@ from functions.ports import Conflict, Found, LaunchRefused, NoRoom
 from jobs import money
 from jobs.effects import Launch
 from jobs.job import Job
-from jobs.messages import Pool, PriceSpan, SeenInstance, Tick
-from jobs.money import PricePoint, Rates
+from jobs.messages import Finished, Pool, SeenInstance, Tick
+from jobs.money import Rates
 from jobs.pricing import prices_needed
 from jobs.team import Entry, Ledger, MonthAlerts
+from tests.simulation.market import ADDRESS, ON_DEMAND, VOLUME, ZONES, Market
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-START = datetime(2026, 11, 28, 0, 0, tzinfo=timezone.utc)
-ON_DEMAND = {"g4dn.xlarge": Decimal("0.526"), "g5.xlarge": Decimal("1.006")}
-ZONES = ("us-east-1a", "us-east-1b")
-VOLUME, ADDRESS = Decimal("0.0120"), Decimal("0.0050")
 FORGOTTEN_AFTER = timedelta(hours=1)
 
 
 class Crash(BaseException):
     """The function that runs dies here."""
-
-
-def at(seconds: float) -> datetime:
-    """The moment that many seconds after the start, in whole milliseconds."""
-    return START + timedelta(milliseconds=round(seconds * 1000))
-
-
-class Market:
-    """Prices per pool for the whole simulated time: they move, and spike to the on-demand price."""
-
-    def __init__(self, world: World, length_s: float) -> None:
-        self._world = world
-        die = world.chance.die
-        self.points: dict[str, list[PricePoint]] = {}
-        for kind, ceiling in ON_DEMAND.items():
-            for zone in ZONES:
-                moment, points = -7200.0, []
-                while moment < length_s:
-                    share = Decimal(1) if die.random() < 0.12 else Decimal(str(round(die.uniform(0.25, 0.6), 3)))
-                    points.append(PricePoint(at=at(moment), usd_per_hour=(ceiling * share).quantize(money.SMALLEST)))
-                    moment += die.uniform(600, 20_000)
-                self.points[f"{kind}/{zone}"] = points
-        self._times = {name: [p.at for p in points] for name, points in self.points.items()}
-
-    def price(self, pool: str, moment: datetime) -> Decimal:
-        return self.points[pool][bisect_right(self._times[pool], moment) - 1].usd_per_hour
-
-    def span(self, pool: str, since: datetime, until: datetime) -> PriceSpan:
-        times = self._times[pool]
-        first, last = bisect_right(times, since) - 1, bisect_right(times, until)
-        return PriceSpan.model_construct(since=since, until=until, points=tuple(self.points[pool][first:last]))
-
-    def kept_history(self, pools: dict[str, datetime], now: datetime) -> dict[str, PriceSpan]:
-        self._world.call()
-        if self._world.chance.hits("market_error"):
-            raise ConnectionError("market")
-        until = now - timedelta(seconds=self._world.price_lag_s)
-        return {name: self.span(name, since, max(since, until)) for name, since in pools.items()}
 
 
 @dataclass
@@ -104,6 +62,12 @@ class Machine:
             points, self.launched, self.shutting_down, self.shutting_down + timedelta(hours=2), self.rates
         )
 
+    def bill_as_shown(self, market: Market) -> Decimal:
+        """What follows from the prices that could be known."""
+        assert self.shutting_down is not None
+        known = self.shutting_down + timedelta(hours=2)
+        return money.bill(market.shown(self.pool), self.launched, self.shutting_down, known, self.rates)
+
     def bill_by_month(self, market: Market) -> dict[str, Decimal]:
         assert self.shutting_down is not None
         known = self.shutting_down + timedelta(hours=2)
@@ -117,6 +81,8 @@ class Ec2:
         self._world = world
         self.machines: dict[str, Machine] = {}
         self._tokens: dict[str, tuple[str, str]] = {}
+        self._asked: set[tuple[str, int]] = set()
+        self._perhaps: set[tuple[str, int]] = set()
 
     def quote(self, instance_types: Iterable[str]) -> list[Pool]:
         self._trouble()
@@ -131,10 +97,36 @@ class Ec2:
         ]  # fmt: skip
 
     def launch(self, job: Job, order: Launch) -> tuple[str, datetime]:
+        self._asked.add((job.id, order.attempt.number))
+        try:
+            return self._launch(job, order)
+        except LaunchRefused:
+            if self._world.switches.certain_refusals:
+                raise
+            raise ConnectionError("somebody did not look at what it was") from None
+        except BaseException:
+            self._perhaps.add((job.id, order.attempt.number))
+            raise
+
+    def doubt(self, job: str) -> None:
+        """The function died: whether it had asked for the job's launches, and what it heard of them, is forgotten."""
+        saved = self._world.table.jobs.get(job)
+        self._perhaps |= {(job, attempt.number) for attempt in saved.attempts} if saved else set()
+
+    def refused_for_certain(self, job: Job) -> bool:
+        """Whether all of the job's launches were refused, and it heard so: it cannot have cost anything."""
+        launches = {(job.id, a.number) for a in job.attempts}
+        return launches <= self._asked - self._perhaps and not any(a.instance for a in job.attempts)
+
+    def _launch(self, job: Job, order: Launch) -> tuple[str, datetime]:
         world, attempt = self._world, order.attempt
         world.call()
         if world.chance.hits("throttled"):
             raise LaunchRefused("busy", "RequestLimitExceeded")
+        if world.chance.hits("not_sent"):
+            raise LaunchRefused("busy", "Could not connect to the endpoint URL")
+        if world.chance.hits("refused_for_certain"):
+            raise LaunchRefused("invalid", "start-up data of 21223 bytes: EC2 takes 16384")
         if world.chance.hits("ec2_error"):
             raise ConnectionError("RunInstances did nothing")
         token = f"{job.id}-{attempt.number}"
@@ -165,6 +157,8 @@ class Ec2:
             warning_s=order.warning_s,
         )  # fmt: skip
         self.machines[machine.id] = machine
+        self._perhaps.add((job.id, attempt.number))
+        world.host.launched(machine)
         world.host.boot(machine)
         return machine.id
 
@@ -226,6 +220,20 @@ class Ec2:
         self._world.call()
         if self._world.chance.hits("throttled") or self._world.chance.hits("ec2_error"):
             raise ConnectionError("EC2")
+
+
+class Results:
+    """See ports.Results: what trainers leave in the bucket. It is there at once, whatever becomes of the messages."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.finished: dict[str, Finished] = {}
+
+    def result(self, job: str) -> Finished | None:
+        self._world.call()
+        if self._world.chance.hits("results_error"):
+            raise ConnectionError("bucket")
+        return self.finished.get(job) if self._world.switches.results else None
 
 
 class Schedules:
@@ -325,23 +333,25 @@ class Slack:
         self.texts: list[tuple[str, str]] = []
 
     def chat_postMessage(self, **asked: Any) -> dict[str, str]:  # noqa: N802
-        self._trouble()
+        self._trouble(asked["channel"])
         id = asked["client_msg_id"]
         if id not in self.posted:
             self.posted[id] = f"{len(self.posted)}.0"
             self.texts.append((asked.get("thread_ts") or "", asked["text"]))
         self._world.call()
-        return {"ts": self.posted[id]}
+        return {"ts": self.posted[id], "channel": asked["channel"]}
 
-    def chat_update(self, **_: Any) -> None:
-        self._trouble()
+    def chat_update(self, **asked: Any) -> None:
+        self._trouble(asked["channel"])
         self._world.call()
 
     def chat_postEphemeral(self, **asked: Any) -> None:  # noqa: N802
-        self._trouble()
+        self._trouble(asked["channel"])
         self._world.call()
 
-    def _trouble(self) -> None:
+    def _trouble(self, channel: str) -> None:
         self._world.call()
         if self._world.slack_is_down() or self._world.chance.hits("slack_error"):
             raise SlackApiError("down", {"error": "internal_error"})  # type: ignore[arg-type]
+        if channel == "C" and self._world.channel_is_closed():
+            raise SlackApiError("closed", {"error": "not_in_channel"})  # type: ignore[arg-type]

@@ -97,6 +97,16 @@ def test_without_idempotent_launches_second_instances_are_ended_within_the_budge
     assert outcome.faults() == {}
 
 
+def test_a_refusal_that_nobody_hears_of_costs_a_job_what_it_never_had() -> None:
+    outcome, _ = play(range(10), Switches(certain_refusals=False))
+    assert outcome.spent_without_instance_usd > 0
+
+
+def test_without_a_result_in_the_bucket_finished_work_is_launched_again() -> None:
+    outcome, _ = play(range(30), Switches(results=False))
+    assert outcome.launches_after_done > 0
+
+
 def test_a_failing_world_tells_its_story() -> None:
     off = Switches(guard=False, schedule=False, step_terminates=False, sweep=False)
     story = tell(0, 4, off)

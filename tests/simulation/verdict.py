@@ -28,6 +28,9 @@ class Outcome:
     missing_alerts: int = 0
     ledger_below_bill_usd: float = 0.0
     ledger_unexplained_usd: float = 0.0
+    spent_without_instance_usd: float = 0.0
+    launches_after_done: int = 0
+    untold_ends: int = 0
     faults_injected: int = 0
     ends_without_evidence: int = 0
     succeeded: int = 0
@@ -37,7 +40,8 @@ class Outcome:
     month_alerts: int = 0
 
     FAULTY = ("max_overshoot_usd", "max_month_overshoot_usd", "orphan_instance_seconds", "unfinished_jobs",
-              "duplicate_alerts", "missing_alerts", "ledger_below_bill_usd", "ledger_unexplained_usd")  # fmt: skip
+              "duplicate_alerts", "missing_alerts", "ledger_below_bill_usd", "ledger_unexplained_usd",
+              "spent_without_instance_usd", "launches_after_done", "untold_ends")  # fmt: skip
 
     def faults(self) -> dict[str, float]:
         """What should be 0 and is not."""
@@ -52,8 +56,10 @@ class Outcome:
 def judge(world: World) -> Outcome:
     """Compare what the deployment believes with what truly was."""
     outcome = Outcome(jobs=world.jobs, seeds=1, faults_injected=world.chance.injected)
+    outcome.spent_without_instance_usd = world.spent_without_instance_usd
     market, table = world.market, world.table
     bills: dict[str, Decimal] = {}
+    known_bills: dict[str, Decimal] = {}
     months: dict[str, Decimal] = {}
     for machine in world.ec2.machines.values():
         job = table.jobs[machine.job]
@@ -65,6 +71,7 @@ def judge(world: World) -> Outcome:
             latest = min(latest, max(job.ended_at, machine.launched) + GRACE)
         outcome.orphan_instance_seconds += max(0.0, (machine.shutting_down - latest).total_seconds())
         bills[machine.job] = bills.get(machine.job, Decimal(0)) + machine.bill(market)
+        known_bills[machine.job] = known_bills.get(machine.job, Decimal(0)) + machine.bill_as_shown(market)
         for month, amount in machine.bill_by_month(market).items():
             months[month] = months.get(month, Decimal(0)) + amount
     for month, amount in months.items():
@@ -82,6 +89,9 @@ def judge(world: World) -> Outcome:
         bill = bills.get(job.id, Decimal(0))
         outcome.max_overshoot_usd = max(outcome.max_overshoot_usd, float(bill - job.spec.limits.budget))
         outcome.unfinished_jobs += not job.settled
+        if job.id not in bills:
+            outcome.spent_without_instance_usd += float(job.spent)
+        outcome.launches_after_done += world.host.work[job.id].launches_after_done
         if bill - job.spent > Decimal("1e-9"):
             outcome.ledger_below_bill_usd += float(bill - job.spent)
         truth = world.ec2.machines
@@ -93,14 +103,15 @@ def judge(world: World) -> Outcome:
             if a.started_at
         )
         outcome.ends_without_evidence += vague
-        if not vague and job.spent - bill > ROUNDING:
-            outcome.ledger_unexplained_usd += float(job.spent - bill)
+        explained = known_bills.get(job.id, Decimal(0))
+        if not vague and job.spent - explained > ROUNDING:
+            outcome.ledger_unexplained_usd += float(job.spent - explained)
         said = [name for name in world.told(job.id).said if name.startswith("alert")]
-        posts = [t for ts, t in world.slack.texts if ts == world.told(job.id).ts and "budget of" in t and "spent" in t]
-        posts += [t for ts, t in world.slack.texts if ts == world.told(job.id).ts and "is reached: " in t]
+        posts = [text for _, text in world.slack.texts if f"budget of `{job.id}` is " in text]
         outcome.duplicate_alerts += len(said) - len(set(said)) + max(0, len(posts) - len(job.alerts))
         outcome.missing_alerts += sum(f"alert-{a.percent}" not in said for a in job.alerts)
         outcome.missing_alerts += max(0, len(job.alerts) - len(posts))
+        outcome.untold_ends += "end" not in world.told(job.id).said and job.state is not State.REFUSED
         outcome.succeeded += job.state is State.SUCCEEDED
         outcome.out_of_budget += job.state is State.OUT_OF_BUDGET
         outcome.out_of_time += job.state is State.OUT_OF_TIME

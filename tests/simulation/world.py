@@ -11,10 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from slack_sdk.errors import SlackApiError
-
-from bot.month_posting import tell_month
-from bot.posting import Told, tell
+from bot.told import Told
 from functions.mailbox import deliver
 from functions.month import note_month
 from functions.ports import Conflict
@@ -34,7 +31,9 @@ from jobs.recipes import ERNIE_CLS
 from jobs.spec import JobSpec, Limits
 from tests.simulation.chance import Chance, Likelihoods, Switches
 from tests.simulation.host import Host, Work
-from tests.simulation.outside import Crash, Ec2, Machine, Market, Schedules, Slack, Table, at
+from tests.simulation.market import Market, at
+from tests.simulation.notify import Notify
+from tests.simulation.outside import Crash, Ec2, Machine, Results, Schedules, Slack, Table
 
 logging.disable(logging.CRITICAL)
 
@@ -71,20 +70,22 @@ class World:
         self.stale_s = die.uniform(0, 60)
         self.market = Market(self, self.origin + 3 * DAY)
         self.ec2, self.schedules, self.slack = Ec2(self), Schedules(self), Slack(self)
+        self.results = Results(self)
         budgets = [Decimal(str(round(die.uniform(0.04, 1.2), 2))) for _ in range(self.jobs)]
         # Tight: most worlds have no room for every run.
         cap = (sum(budgets, Decimal(0)) * Decimal(str(round(die.uniform(0.12, 0.7), 2)))).quantize(Decimal("0.01"))
         self.table = Table(self, cap)
         self._mail: dict[str, deque[tuple[AnyMessage, int]]] = {}
         self._busy: set[str] = set()
-        self._told: dict[str, Told] = {}
+        self.notify = Notify(self)
         self.host = Host(self)
+        self.spent_without_instance_usd = 0.0
         self.alive: dict[str, Machine] = {}
         self._recent: deque[Machine] = deque()
-        self._waiting_to_tell: set[str] = set()
         self._down: list[tuple[float, float]] = []
         self._table_down: list[tuple[float, float]] = []
         self._slack_down: list[tuple[float, float]] = []
+        self._channel_closed: list[tuple[float, float]] = []
         self._crashing = False
         self.clock = self.origin
         if not self.quiet:
@@ -127,13 +128,13 @@ class World:
             begin = self.origin + die.uniform(0, 6 * 3600)
             self._down.append((begin, begin + die.uniform(1800, 5 * 3600)))
             self.chance.injected += 1
-        for outages, share in ((self._table_down, 0.3), (self._slack_down, 0.3)):
+        for outages, share in ((self._table_down, 0.3), (self._slack_down, 0.3), (self._channel_closed, 0.2)):
             if die.random() < share:
                 begin = self.origin + die.uniform(0, 6 * 3600)
                 outages.append((begin, begin + die.uniform(120, 3600)))
                 self.chance.injected += 1
 
-    def _outage_ends(self) -> float | None:
+    def outage_ends(self) -> float | None:
         """When the control plane comes back, if it is down."""
         return next((end for begin, end in self._down if begin <= self.clock < end), None)
 
@@ -143,12 +144,16 @@ class World:
     def slack_is_down(self) -> bool:
         return any(begin <= self.clock < end for begin, end in self._slack_down)
 
-    def _guarded(self, action: Callable[[], Any]) -> bool:
+    def channel_is_closed(self) -> bool:
+        """Somebody removed the app from the channel."""
+        return any(begin <= self.clock < end for begin, end in self._channel_closed)
+
+    def guarded(self, action: Callable[[], Any]) -> bool:
         """Run a function of ours; False if it died or failed of a fault. Any other error is a bug, and raised."""
         self._crashing = True
         try:
             action()
-        except (Crash, Conflict, ConnectionError, SlackApiError):
+        except (Crash, Conflict, ConnectionError):
             return False
         finally:
             self._crashing = False
@@ -181,17 +186,19 @@ class World:
     def _next(self, job: str) -> None:
         if job in self._busy or not self._mail.get(job):
             return
-        back = self._outage_ends()
+        back = self.outage_ends()
         self._busy.add(job)
         self.later(0.2 if back is None else back - self.clock + self.chance.between(0, 30), lambda: self._deliver(job))
 
     def _deliver(self, job: str) -> None:
         self._busy.discard(job)
-        if self._outage_ends() is not None:
+        if self.outage_ends() is not None:
             self._next(job)
             return
         message, tries = self._mail[job].popleft()
-        done = self._guarded(lambda: deliver(message, self.table, self._cloud, self.schedules, self.now))  # type: ignore[arg-type]
+        done = self.guarded(lambda: deliver(message, self.table, self._cloud, self.schedules, self.results, self.now))  # type: ignore[arg-type]
+        if not done:
+            self.ec2.doubt(job)
         if not done and tries < RETRIES:
             # The group waits for its message's visibility time-out, so that order is kept.
             self._mail[job].appendleft((message, tries + 1))
@@ -209,78 +216,31 @@ class World:
     def _watch(self) -> None:
         if not self.over():
             self.later(WATCH_S, self._watch)
-        if self._outage_ends() is not None:
+        if self.outage_ends() is not None:
             return
         cloud: Any = self.ec2 if self.switches.sweep else _NeverTerminates(self.ec2)
-        self._guarded(lambda: watch(self.table, cloud, self.market, self, self.now()))  # type: ignore[arg-type]
+        self.guarded(lambda: watch(self.table, cloud, self.market, self, self.now()))  # type: ignore[arg-type]
 
     def saved(self, had: Job | None, job: Job) -> None:
         """The table's stream. Only what the channel must notice is worth a simulated call to Slack."""
+        if self.ec2.refused_for_certain(job):
+            self.spent_without_instance_usd += float(job.spent)
         if had is None or had.state != job.state:
             self.note(f"{job.id}: {job.state.value} ({job.why.code}), spent {job.spent}")
         if had is None or had.state != job.state or had.alerts != job.alerts or had.replies != job.replies:
-            self._soon_told(job.id, self.chance.between(0.2, 2))
-
-    def _soon_told(self, id: str, delay: float) -> None:
-        if id not in self._waiting_to_tell:
-            self._waiting_to_tell.add(id)
-            self.later(delay, lambda: self._tell(id))
-        if self.chance.hits("doubled"):
-            self.later(delay + self.chance.between(0, 300), lambda: self._tell(id))
-
-    def _tell(self, id: str) -> None:
-        self._waiting_to_tell.discard(id)
-        back = self._outage_ends()
-        if back is not None:
-            self._soon_told(id, back - self.clock + 1)
-            return
-        client: Any = self.slack
-
-        done = self._guarded(
-            lambda: tell(self.table.jobs[id], self._told.get(id, Told()), client, self.now(), 0, self._keeper(id))
-        )
-        if not done:
-            self._soon_told(id, self.chance.between(1, 120))
-
-    def _keeper(self, key: str) -> Callable[[Told], None]:
-        """Writes down what Slack has been told; the function may die before or after."""
-
-        def keep(told: Told) -> None:
-            self.call()
-            self._told[key] = told
-            self.call()
-
-        return keep
+            self.notify.changed(f"JOB#{job.id}")
 
     def _note_month(self, month: str) -> None:
-        if self._outage_ends() is None:
-            self._guarded(lambda: note_month(month, self.table, self.now(), "USD"))  # type: ignore[arg-type]
+        if self.outage_ends() is None:
+            self.guarded(lambda: note_month(month, self.table, self.now(), "USD"))  # type: ignore[arg-type]
 
     def month_saved(self, month: str) -> None:
         """The table's stream."""
-        self.later(self.chance.between(0.2, 2), lambda: self._tell_month(month))
-        if self.chance.hits("doubled"):
-            self.later(self.chance.between(1, 300), lambda: self._tell_month(month))
-
-    def _tell_month(self, month: str) -> None:
-        back = self._outage_ends()
-        if back is not None:
-            self.later(back - self.clock + 1, lambda: self._tell_month(month))
-            return
-        client: Any = self.slack
-        key = f"month/{month}"
-
-        def tell_it() -> None:
-            tell_month(
-                self.table.alerts[month], self._told.get(key, Told()), client, "C-BUDGET", "en", self.table.load, self._keeper(key),
-                lambda id: self.told(id).ts,
-            )  # fmt: skip
-
-        if not self._guarded(tell_it):
-            self.later(self.chance.between(1, 120), lambda: self._tell_month(month))
+        self.notify.changed(f"MONTH#{month}")
 
     def told(self, id: str) -> Told:
-        return self._told.get(id, Told())
+        """What Slack has of a job, whatever happens just now."""
+        return self.notify.told(f"JOB#{id}")
 
     # People
 
@@ -310,7 +270,8 @@ class World:
         message = InstanceChanged(
             job=machine.job, instance=machine.id, attempt=machine.attempt, change=change, at=moment
         )
-        self.later(delay + self.chance.between(0.5, 5), lambda: self.send(message))
+        way = self.chance.between(10, 400) if self.chance.hits("slow_event") else self.chance.between(0.5, 5)
+        self.later(delay + way, lambda: self.send(message))
 
     def _gone(self, machine: Machine) -> None:
         self.alive.pop(machine.id, None)
