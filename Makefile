@@ -5,7 +5,7 @@ JOBS ?= 10000
 SEED ?= 7
 export PYTHONPATH := $(CURDIR)
 
-.PHONY: demo test console lint bench simulate deploy setup setup-trainer lock clean
+.PHONY: demo test browser console lint bench simulate deploy setup setup-trainer lock clean
 
 setup:
 	@$(PYTHON) local/install.py paddock
@@ -20,7 +20,11 @@ console: setup-trainer ## The local stack with its web page; stays up until Ctrl
 	@$(ENV)/python -m local.cli console
 
 test: setup-trainer ## All tests
+	@$(ENV)/python -m tests.browser.chromium || true
 	@$(ENV)/python -m pytest
+
+browser: setup ## Chromium and a Chinese font, for the tests of the web page
+	@$(ENV)/python -m tests.browser.chromium
 
 lint: setup ## Format, style, types, dependency direction, template
 	@$(ENV)/ruff format --check .

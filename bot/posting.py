@@ -41,7 +41,7 @@ def tell(job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, s
         save(saved)
 
     try:
-        if job.state is not State.REFUSED:
+        if job.state is not State.REFUSED and not told.elsewhere:
             told = CardPosting(job, told, client, now, keep, message_id).bring(gap_s)
             if told.away is not None:
                 told = _say_where(job, told, closed_text(job, told.away.code), now, keep)
@@ -130,9 +130,14 @@ def _extend_button(job: Job, alert: Alert) -> list[dict[str, Any]] | None:
 def _replies(job: Job, told: Told, client: WebClient, save: Save) -> Told:
     """Private answers: in the channel where they were asked for, or, if it does not take them, as direct messages."""
     for reply in job.replies:
-        name = f"reply-{reply.id}"
+        name = reply_name(reply)
         told = say_once(name, told, save, lambda r=reply, n=name: _answer(job, r, n, client))  # type: ignore[misc]
     return told
+
+
+def reply_name(reply: Reply) -> str:
+    """What the private answer is called in `Told.said`."""
+    return f"reply-{reply.id}"
 
 
 def _answer(job: Job, reply: Reply, name: str, client: WebClient) -> None:

@@ -28,6 +28,8 @@ class Told(Model):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     version: int = 0
+    elsewhere: bool = False
+    """The run was told of in another workspace: nothing of it is told here but answers to what is asked here."""
     ts: str = ""
     """The card in the job's channel; empty if there is none."""
     generation: int = 0

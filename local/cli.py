@@ -24,7 +24,7 @@ console = Console()
 ACCEPTED = re.compile(r"`([a-z2-7]{8})`")
 EATEN_BY_SHELL = re.compile(r"budget=([^\d$\s]*(sh)?\.\d|\s|$)")
 """What is left of `budget=$0.01` or `budget=$5` between double quotes."""
-STOP_PATIENCE_S = 30
+STOP_PATIENCE_S = 120
 SUCCEEDED, ENDED_OTHERWISE, NOT_STARTED, INTERRUPTED = 0, 3, 2, 130
 
 MarketShare = Annotated[
@@ -72,7 +72,9 @@ def reset() -> None:
 
 
 def _stack(market: float | None) -> Any:
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: a shell without job control starts background commands with it ignored, and what cannot be
+    # interrupted would leave its run going.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _as_keyboard_interrupt)
     console.print("Paddock: starting the local stack …")
     return _Starting(market)

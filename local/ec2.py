@@ -1,5 +1,6 @@
 """The EC2 stand-in: moto speaks the protocol, and in front of it what moto lacks: idempotent launches, a spot market,
-capacity, interruption notices, instance metadata, and instances that really run. `python -m local.ec2 PORT FOLDER`
+capacity, interruption notices, instance metadata, and instances that really run. `python -m local.ec2 FD FOLDER`, FD
+being the socket to listen on.
 
 Its own controls, for tests and demos, are under `/stand-in/`."""
 
@@ -9,6 +10,7 @@ import base64
 import io
 import json
 import os
+import socket
 import sys
 import threading
 from datetime import datetime, timedelta, timezone
@@ -26,7 +28,7 @@ from werkzeug.wrappers import Request, Response
 from local.lifeline import end_with_parent
 from local.machines import Machines
 from local.market import Market, utc_now
-from local.places import REGION
+from local.places import REGION, port_of
 
 ACCOUNT = "123456789012"
 NOTICE = timedelta(seconds=120)
@@ -256,10 +258,12 @@ class _Quiet(WSGIRequestHandler):
         return
 
 
-def main(port: int, folder: Path) -> None:
+def main(fd: int, folder: Path) -> None:
+    with socket.socket(fileno=os.dup(fd)) as listens:
+        port = port_of(listens)
     service = Ec2(folder, port, dict(os.environ))
     end_with_parent(service.machines.kill_all)
-    make_server("127.0.0.1", port, service, threaded=True, request_handler=_Quiet).serve_forever()
+    make_server("127.0.0.1", port, service, threaded=True, request_handler=_Quiet, fd=fd).serve_forever()
 
 
 if __name__ == "__main__":

@@ -1,15 +1,23 @@
-"""What a stack that was killed left behind: its processes and its folder. Only what a stack of ours wrote down."""
+"""What a stack started, and what is left of stacks whose owner was killed: processes and folders. Every process of a
+stack carries its folder in the environment, so those that lost their parents are found too."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
 import psutil
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from local.places import RUNS
+
+MARK = "PADDOCK_STACK"
+PATIENCE_S = 60
+
+
+class Remains(Exception):
+    """Something does not go away yet."""
 
 
 def write_owner(folder: Path) -> None:
@@ -18,48 +26,54 @@ def write_owner(folder: Path) -> None:
     (folder / "owner").write_text(json.dumps({"pid": me.pid, "started": me.create_time()}))
 
 
-def note_process(folder: Path, name: str, pid: int) -> None:
-    """Write down a process of the stack, so that the next start can end it."""
-    process = psutil.Process(pid)
-    (folder / f"{name}.process").write_text(json.dumps({"pid": pid, "started": process.create_time()}))
-
-
 def clean() -> list[str]:
-    """End the processes and delete the folders of stacks whose owner is gone. Answers what was cleaned."""
-    cleaned = []
-    for folder in RUNS.glob("*"):
-        if not folder.is_dir() or _alive(folder / "owner"):
+    """End the processes and delete the folders of stacks whose owner is gone. Answers what was cleaned.
+
+    Raises Remains if that cannot be done."""
+    abandoned = [folder for folder in RUNS.glob("*") if folder.is_dir() and not _owned(folder / "owner")]
+    for folder in abandoned:
+        remove(folder)
+    return [folder.name for folder in abandoned]
+
+
+@retry(stop=stop_after_delay(PATIENCE_S), wait=wait_fixed(0.1), retry=retry_if_exception_type(Remains), reraise=True)
+def remove(folder: Path) -> None:
+    """End every process of the stack in `folder`, then delete it: what lives on could write into it again.
+
+    Raises Remains if something outlives SIGKILL or cannot be deleted."""
+    processes = _processes(folder)
+    for process in processes:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
             continue
-        for note in folder.glob("*.process"):
-            _end(note)
-        for instance in folder.glob("instances/*/pid"):
-            _end(instance)
-        shutil.rmtree(folder, ignore_errors=True)
-        cleaned.append(folder.name)
-    return cleaned
+    if psutil.wait_procs(processes, timeout=1)[1] or processes:
+        raise Remains(f"processes of {folder}: {processes}")
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise Remains(f"{folder} cannot be deleted: {error}") from error
 
 
-def _alive(note: Path) -> bool:
-    return _process(note) is not None
+def _processes(folder: Path) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
 
 
-def _process(note: Path) -> psutil.Process | None:
-    """The very process that was written down; another one with its number does not count."""
+def _owned(note: Path) -> bool:
+    """Whether the very process that was written down lives; another one with its number does not count."""
     try:
         known = json.loads(note.read_text())
         process = psutil.Process(known["pid"])
-        same = abs(process.create_time() - known.get("started", note.stat().st_mtime)) < 2
-        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+        same = abs(process.create_time() - known["started"]) < 2
+        return same and process.status() != psutil.STATUS_ZOMBIE
     except (OSError, ValueError, KeyError, psutil.Error):
-        return None
-
-
-def _end(note: Path) -> None:
-    process = _process(note)
-    if process is None or process.pid == os.getpid():
-        return
-    for one in [*process.children(recursive=True), process]:
-        try:
-            one.kill()
-        except psutil.Error:
-            continue
+        return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -33,7 +32,6 @@ class Machines:
             [sys.executable, "-m", "local.machine", str(folder)], cwd=ROOT, stdin=subprocess.DEVNULL,
             env=self._environment | {"AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata_url}, start_new_session=True,
         )  # fmt: skip
-        (folder / "pid").write_text(json.dumps({"pid": process.pid}))
         with self._lock:
             self._processes[id] = process
         threading.Thread(target=self._wait, args=(id, process), daemon=True, name=id).start()

@@ -14,8 +14,14 @@ TRAINER_PYTHON = Path(os.environ.get("PADDOCK_TRAINER_PYTHON", HOME / "trainer" 
 REGION = "us-east-1"
 
 
-def free_port() -> int:
-    """A TCP port on 127.0.0.1 that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def listening() -> socket.socket:
+    """A socket on a free port of 127.0.0.1, to be handed to a server: a port that is only looked up can be somebody
+    else's by the time that the server starts."""
+    made = socket.socket()
+    made.bind(("127.0.0.1", 0))
+    made.listen(128)
+    return made
+
+
+def port_of(made: socket.socket) -> int:
+    return int(made.getsockname()[1])

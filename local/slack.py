@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import time
 import uuid
@@ -188,10 +189,11 @@ def _name(channel: str) -> str:
     return CHANNEL["name"] if channel == CHANNEL["id"] else OTHERS.get(channel, "directmessage")
 
 
-def main(port: int) -> None:
+def main(fd: int) -> None:
     slack = Slack(os.environ["PADDOCK_SLACK_SIGNING_SECRET"], os.environ["PADDOCK_SLACK_BOT_TOKEN"])
     end_with_parent()
-    uvicorn.run(slack.app(), host="127.0.0.1", port=port, log_level="warning", access_log=False)
+    server = uvicorn.Server(uvicorn.Config(slack.app(), log_level="warning", access_log=False))
+    server.run(sockets=[socket.socket(fileno=fd)])
 
 
 if __name__ == "__main__":

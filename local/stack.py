@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,14 +14,13 @@ from typing import Any
 
 import boto3
 import httpx
-import psutil
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from local import account, keep, leftovers
 from local.deploy import Deployed, Keys, deploy
-from local.places import KEPT, REGION, ROOT, RUNS, free_port
+from local.places import KEPT, REGION, ROOT, RUNS, listening, port_of
 
-START_S = 60
+START_S = 180
 GOODBYE_S = 10
 
 
@@ -32,9 +30,10 @@ class Stack:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.keys = Keys.fresh()
-        self.account_port, self.ec2_port, self.slack_port = free_port(), free_port(), free_port()
+        self._sockets = {name: listening() for name in ("account", "ec2", "slack")}
+        self.account_port, self.ec2_port, slack_port = map(port_of, self._sockets.values())
         self.account, self.ec2, self.slack = (
-            f"http://127.0.0.1:{port}" for port in (self.account_port, self.ec2_port, self.slack_port)
+            f"http://127.0.0.1:{port}" for port in (self.account_port, self.ec2_port, slack_port)
         )
         self.session = boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name=REGION)
         self.http = httpx.Client(timeout=30, trust_env=False)
@@ -43,12 +42,12 @@ class Stack:
 
     def start(self, options: dict[str, str], kept: Path | None) -> None:
         """Start the servers, deploy, bring back what was kept."""
-        env = account.environment(self.account_port, str(self.folder / "tmp"), self.ec2_port)
+        env = account.environment(self.account_port, self.folder, self.ec2_port)
         (self.folder / "tmp").mkdir()
-        self._serve("account", ["local.account", str(self.account_port)], env)
-        self._serve("ec2", ["local.ec2", str(self.ec2_port), str(self.folder / "instances")],
+        self._serve("account", ["local.account"], env)
+        self._serve("ec2", ["local.ec2", str(self.folder / "instances")],
                     _with_trainer(env))  # fmt: skip
-        self._serve("slack", ["local.slack", str(self.slack_port)], env | {
+        self._serve("slack", ["local.slack"], env | {
             "PADDOCK_SLACK_SIGNING_SECRET": self.keys.slack_signing_secret,
             "PADDOCK_SLACK_BOT_TOKEN": self.keys.slack_bot_token,
         })  # fmt: skip
@@ -105,11 +104,10 @@ class Stack:
             self.end(name)
 
     def end(self, name: str) -> None:
-        """End a server and what it started: close its lifeline; kill what does not go."""
+        """End a server by closing its lifeline; kill it if it does not go."""
         process = self.servers.pop(name, None)
         if process is None:
             return
-        children = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
         assert process.stdin is not None
         process.stdin.close()
         try:
@@ -117,15 +115,16 @@ class Stack:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        for child in psutil.wait_procs(children, timeout=GOODBYE_S)[1]:
-            child.kill()
 
     def _serve(self, name: str, command: list[str], env: dict[str, str]) -> None:
-        with (self.folder / f"{name}.log").open("wb") as log:
+        """Start `python -m MODULE FD …`; the socket is the server's alone."""
+        module, *more = command
+        with (self.folder / f"{name}.log").open("wb") as log, self._sockets.pop(name) as listens:
+            fd = listens.fileno()
             process = subprocess.Popen(
-                [sys.executable, "-m", *command], cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=log, stderr=log
-            )
-        leftovers.note_process(self.folder, name, process.pid)
+                [sys.executable, "-m", module, str(fd), *more], cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=log,
+                stderr=log, pass_fds=(fd,),
+            )  # fmt: skip
         self.servers[name] = process
 
     def _await(self, name: str, url: str) -> None:
@@ -160,4 +159,4 @@ def local_stack(options: dict[str, str] | None = None, kept: Path | None = KEPT)
         yield stack
     finally:
         stack.stop(kept)
-        shutil.rmtree(folder, ignore_errors=True)
+        leftovers.remove(folder)

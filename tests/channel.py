@@ -46,20 +46,19 @@ def card(stack: Stack, job: str) -> str:
     return found["text"] if found else ""
 
 
-def card_says(stack: Stack, job: str, words: str, timeout_s: float = 120) -> str:
+def card_says(stack: Stack, job: str, words: str) -> str:
     """The card once it holds `words`."""
 
     def says() -> str:
         text = card(stack, job)
         return text if words in text else ""
 
-    says.__doc__ = f"the card of {job} says {words!r}; it says: {card(stack, job)!r}"
-    return until(says, timeout_s)
+    return until(says, lambda: f"the card of {job} should say {words!r}; it says: {card(stack, job)!r}")
 
 
-def state_is(stack: Stack, job: str, words: str, timeout_s: float = 120) -> str:
+def state_is(stack: Stack, job: str, words: str) -> str:
     """The card once its title says the state `words`."""
-    return card_says(stack, job, f"· {words} ", timeout_s)
+    return card_says(stack, job, f"· {words} ")
 
 
 def thread(stack: Stack, job: str) -> list[str]:

@@ -11,7 +11,7 @@ import uvicorn
 from hypothesis import settings
 from slack_sdk import WebClient
 
-from local.places import free_port
+from local.places import listening, port_of
 from local.slack import Slack
 from local.stack import Stack, local_stack
 from tests.waiting import until
@@ -34,12 +34,12 @@ def stack() -> Iterator[Stack]:
 @pytest.fixture
 def slack() -> Iterator[tuple[Slack, WebClient]]:
     """The Slack stand-in alone, and a client of it."""
-    port = free_port()
+    listens = listening()
     service = Slack("a-signing-secret", TOKEN)
-    server = uvicorn.Server(uvicorn.Config(service.app(), host="127.0.0.1", port=port, log_level="error"))
-    thread = threading.Thread(target=server.run, daemon=True)
+    server = uvicorn.Server(uvicorn.Config(service.app(), log_level="error"))
+    thread = threading.Thread(target=server.run, args=([listens],), daemon=True)
     thread.start()
     until(lambda: server.started)
-    yield service, WebClient(token=TOKEN, base_url=f"http://127.0.0.1:{port}/api/")
+    yield service, WebClient(token=TOKEN, base_url=f"http://127.0.0.1:{port_of(listens)}/api/")
     server.should_exit = True
     thread.join()

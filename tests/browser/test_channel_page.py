@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,19 +11,20 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from local.stack import Stack
-from tests.waiting import until
+from tests.browser import chromium
+from tests.waiting import PATIENCE_S, until
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-quic", "--no-first-run",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+expect.set_options(timeout=PATIENCE_S * 1000)
 SHOTS = os.environ.get("PADDOCK_SHOTS")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert chromium, "the browser tests need chromium (Debian: apt-get install chromium)"
+    path = chromium.browser()
+    if path is None:
+        pytest.skip(chromium.NO_BROWSER)
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        running = playwright.chromium.launch(executable_path=path, args=chromium.FLAGS)
         yield running
         running.close()
 
@@ -69,8 +69,8 @@ def test_a_run_from_command_to_stop(page: Page, stack: Stack) -> None:
     job = re.search(r"[a-z2-7]{8}", answer.locator("code").first.inner_text())
     assert job
     card = page.locator("article", has=page.locator(".card")).filter(has_text=job.group(0))
-    expect(card.locator("h2")).to_contain_text("运行中", timeout=60_000)
-    expect(card).to_contain_text(re.compile(r"第 \d+/500 轮 · 第 \d+/10000 步"), timeout=60_000)
+    expect(card.locator("h2")).to_contain_text("运行中")
+    expect(card).to_contain_text(re.compile(r"第 \d+/500 轮 · 第 \d+/10000 步"))
     expect(card.locator(".mention")).to_contain_text("@ada")
     shot(page, "running")
     card.get_by_role("button", name="详情").click()
@@ -86,8 +86,21 @@ def test_a_run_from_command_to_stop(page: Page, stack: Stack) -> None:
     expect(card.locator("h2")).to_contain_text("运行中")
     card.get_by_role("button", name="停止").click()
     confirm.get_by_role("button", name="停止").click()
-    expect(card.locator("h2")).to_contain_text("已停止", timeout=30_000)
+    expect(card.locator("h2")).to_contain_text("已停止")
     expect(card.get_by_role("button", name="停止")).to_have_count(0)
     expect(page.locator("article.reply").last).to_contain_text(job.group(0))
     shot(page, "stopped")
     until(lambda: not stack.instances())
+
+
+@pytest.mark.skipif(not chromium.has_chinese_font(), reason=chromium.NO_FONT)
+def test_chinese_is_drawn(page: Page) -> None:
+    """Without a font every character is the same empty box."""
+    draw = """text => {
+        const canvas = document.createElement("canvas");
+        const pen = canvas.getContext("2d");
+        pen.font = getComputedStyle(document.body).font;
+        pen.fillText(text, 10, 50);
+        return canvas.toDataURL();
+    }"""
+    assert len({page.evaluate(draw, character) for character in "训练花费"}) == 4

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from local.places import ROOT, TRAINER_PYTHON
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def home(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 def paddock(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "local.cli", *words]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE_S + 120, check=False
+    )
 
 
 def begin(env: dict[str, str], log: Path, *words: str) -> subprocess.Popen[bytes]:
@@ -56,26 +58,32 @@ def test_a_wrong_command_starts_nothing_and_says_so(home: dict[str, str]) -> Non
     assert family(home) == []
 
 
-def test_a_run_that_ends_otherwise_and_one_that_goes_on_from_it(home: dict[str, str]) -> None:
+def test_a_run_that_ends_otherwise_and_one_that_goes_on_from_it(home: dict[str, str], tmp_path: Path) -> None:
     """Runs and checkpoints outlast the stack."""
-    done = paddock(home, "run", "/train ernie-cls epochs=400 samples=640 time=30s")
+    done = paddock(home, "run", "/train ernie-cls epochs=400 samples=640 time=60s")
     assert done.returncode == 3, done.stdout + done.stderr
     assert "out of time" in done.stdout
     resume = re.search(r"resume=([a-z2-7]{8})", done.stdout)
     assert resume
     assert family(home) == []
-    again = paddock(home, "run", f"/train ernie-cls epochs=401 time=30s resume={resume.group(1)}")
-    assert again.returncode == 3, again.stdout + again.stderr
-    assert "resumed from step" in again.stdout
+    first, log = resume.group(1), tmp_path / "log"
+    again = begin(home, log, "run", f"/train ernie-cls epochs=401 resume={first}")
+    until(lambda: "resumed from step" in log.read_text(), log.read_text)
+    os.kill(again.pid, signal.SIGINT)
+    assert again.wait(PATIENCE_S) == 130
+    assert "out of time" not in log.read_text(), "the kept run's card and replies are not told again"
+    listed = paddock(home, "run", "/jobs").stdout
+    assert f"`{first}`" in listed
+    assert "stopped" in listed
     assert family(home) == []
 
 
 def test_ctrl_c_stops_the_run_and_leaves_nothing(home: dict[str, str], tmp_path: Path) -> None:
     log = tmp_path / "log"
     process = begin(home, log, "run", "/train ernie-cls epochs=500 samples=640")
-    until(lambda: "running" in log.read_text(), timeout_s=60)
+    until(lambda: "running" in log.read_text(), log.read_text)
     os.kill(process.pid, signal.SIGINT)
-    assert process.wait(60) == 130
+    assert process.wait(PATIENCE_S) == 130
     assert "stopped" in log.read_text()
     until(lambda: not family(home))
     assert list((tmp_path / "runs").iterdir()) == []
@@ -84,7 +92,7 @@ def test_ctrl_c_stops_the_run_and_leaves_nothing(home: dict[str, str], tmp_path:
 def test_what_a_crash_leaves_is_cleaned_at_the_next_start(home: dict[str, str], tmp_path: Path) -> None:
     log = tmp_path / "log"
     process = begin(home, log, "run", "/train ernie-cls epochs=500 samples=640")
-    until(lambda: "running" in log.read_text(), timeout_s=60)
+    until(lambda: "running" in log.read_text(), log.read_text)
     process.kill()
     process.wait()
     done = paddock(home, "reset")
@@ -97,10 +105,10 @@ def test_what_a_crash_leaves_is_cleaned_at_the_next_start(home: dict[str, str], 
 def test_the_console_stays_up_and_ends_cleanly(home: dict[str, str], tmp_path: Path) -> None:
     log = tmp_path / "log"
     process = begin(home, log, "console")
-    found = until(lambda: re.search(r"http://127\.0\.0\.1:\d+/", log.read_text()), timeout_s=60)
+    found = until(lambda: re.search(r"http://127\.0\.0\.1:\d+/", log.read_text()))
     import httpx
 
     assert "gpu-training" in httpx.get(found.group(0), trust_env=False).text
     os.kill(process.pid, signal.SIGTERM)
-    process.wait(60)
+    process.wait(PATIENCE_S)
     until(lambda: not family(home))

@@ -47,7 +47,7 @@ class Notify:
         self.name, self.queue = name, self.sqs.create_queue(QueueName=f"{name}-retries")["QueueUrl"]
         secret = {"slack_signing_secret": "s" * 16, "slack_bot_token": TOKEN, "report_key": "r" * 32}
         arn = stack.client("secretsmanager").create_secret(Name=name, SecretString=json.dumps(secret))["ARN"]
-        env = account.environment(stack.account_port, str(stack.folder / "tmp"), stack.ec2_port)
+        env = account.environment(stack.account_port, stack.folder, stack.ec2_port)
         env |= deployed["Environment"]["Variables"] | {
             "PADDOCK_TABLE": name, "PADDOCK_RETRIES_URL": self.queue, "PADDOCK_SECRET": arn, "PYTHONPATH": str(ROOT),
             "PADDOCK_SLACK_API": slack.base_url, "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": stack.account,
@@ -138,7 +138,7 @@ def test_one_poisoned_card_of_a_hundred(notify: Notify, slack: tuple[Slack, WebC
         texts = [m["text"] for m in workspace.state()["messages"] if m["blocks"]]
         return all(any(job.id in text for text in texts) for job in jobs if job is not bad)
 
-    until(current, timeout_s=120)
+    until(current)
     if poison in ("invalid_blocks", "msg_too_long"):
         assert notify.table.told(f"JOB#{bad.id}").failed == {"card-1": poison}
         source.feed([job_record(200 + n, bad.id, bad.model_dump_json()) for n in range(10)])
