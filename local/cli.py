@@ -111,9 +111,11 @@ def _follow(stack: Stack, channel: Channel, command: str) -> int:
         while True:
             state = stack.channel(state["changed"], wait_s=2)
             channel.show(state)
+            if command.startswith(("/jobs", "/budget")):
+                return SUCCEEDED
             job = job or _accepted(state)
             if not job:
-                return SUCCEEDED if command.startswith(("/jobs", "/budget")) else NOT_STARTED
+                return NOT_STARTED
             end = _end_of(stack, job)
             if end is not None:
                 channel.show(stack.channel())

@@ -127,10 +127,11 @@ class Slack:
 
     async def _press(self, request: Request) -> Response:
         asked = await request.json()
-        user = asked.get("user", "U0ADA")
+        user, channel = asked.get("user", "U0ADA"), asked.get("channel", CHANNEL["id"])
         payload = {
             "type": "block_actions", "user": {"id": user, "name": PEOPLE[user], "team_id": "T0PADDOCK"},
-            "api_app_id": "A0PADDOCK", "team": {"id": "T0PADDOCK", "domain": "paddock"}, "channel": CHANNEL,
+            "api_app_id": "A0PADDOCK", "team": {"id": "T0PADDOCK", "domain": "paddock"},
+            "channel": {"id": channel, "name": _name(channel)},
             "container": {"type": "message", "message_ts": asked.get("ts", "")}, "trigger_id": uuid.uuid4().hex,
             "response_url": "http://127.0.0.1/unused",
             "actions": [{"type": "button", "block_id": asked.get("block_id", "job"), "action_id": asked["action_id"],
@@ -178,6 +179,8 @@ class Slack:
             self.url = asked["url"]
         elif what == "failing":
             self.workspace.failing = asked
+        elif what == "leave":
+            self.workspace.members.discard(asked["channel"])
         elif what == "http":
             self.workspace.http_status = asked["status"]
         elif what == "calls":

@@ -180,8 +180,9 @@ class Workspace:
     def state(self) -> dict[str, Any]:
         """Everything that a person could see."""
         with self._lock:
-            return {"changed": self.changed, "channel": CHANNEL, "people": PEOPLE, "bot": BOT, "modal": self.modal,
-                    "messages": [dict(m) for m in self.messages]}  # fmt: skip
+            return {"changed": self.changed, "channel": CHANNEL, "people": PEOPLE,
+                    "channels": {CHANNEL["id"]: CHANNEL["name"]} | OTHERS, "bot": BOT,
+                    "modal": self.modal, "messages": [dict(m) for m in self.messages]}  # fmt: skip
 
     def wait(self, since: int, timeout_s: float) -> dict[str, Any]:
         """The state once it is newer than `since`, or after the time."""

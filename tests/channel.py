@@ -24,12 +24,15 @@ def ask(stack: Stack, text: str, user: str = "U0ADA", **more: str) -> str:
     return until(lambda: answers(stack, user)[before:])[0]
 
 
-def start(stack: Stack, text: str, user: str = "U0ADA") -> str:
-    """Type a /train command; the id of the run."""
-    answer = ask(stack, text, user)
-    found = JOB.search(answer)
-    assert found, answer
-    assert answer.startswith(("Starting", "正在启动")), answer
+def start(stack: Stack, text: str, user: str = "U0ADA", **more: str) -> str:
+    """Type a /train command; the id of the run. Where its card goes may be told before the command is answered."""
+    before = len(answers(stack, user))
+    ask(stack, text, user, **more)
+    said = answers(stack, user)[before:]
+    accepted = [answer for answer in said if answer.startswith(("Starting", "正在启动"))]
+    assert accepted, said
+    found = JOB.search(accepted[0])
+    assert found, accepted
     return found.group(1)
 
 

@@ -3,6 +3,7 @@
 const $ = (id) => document.getElementById(id);
 let state = null;
 let me = "U0ADA";
+let place = null;
 
 const escaped = (text) => text.replace(/&(?!(amp|lt|gt);)/g, "&amp;").replace(/"/g, "&quot;");
 
@@ -12,6 +13,7 @@ function mrkdwn(text) {
     if (/^`[^`]+`$/.test(part)) return `<code>${part.slice(1, -1)}</code>`;
     return part
       .replace(/<@(\w+)>/g, (_, id) => `<span class="mention">@${state.people[id] || id}</span>`)
+      .replace(/<#(\w+)>/g, (_, id) => `<span class="mention">#${state.channels[id] || "private"}</span>`)
       .replace(/<(?!\/?span)/g, "&lt;")
       .replace(/\*([^*\n]+)\*/g, "<strong>$1</strong>")
       .replace(/\n/g, "<br>");
@@ -79,11 +81,10 @@ function messageOf(message) {
 function show() {
   const list = $("messages");
   const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 80;
-  const visible = state.messages.filter((m) => m.channel === state.channel.id && (!m.only_for || m.only_for === me));
+  const visible = state.messages.filter((m) => m.channel === place && (!m.only_for || m.only_for === me));
   const top = visible.filter((m) => !m.thread_ts);
   list.replaceChildren(...top.flatMap((m) => [m, ...visible.filter((r) => r.thread_ts === m.ts)]).map(messageOf));
   if (atEnd) list.scrollTop = list.scrollHeight;
-  $("channel").textContent = state.channel.name;
   const modal = $("modal");
   if (state.modal) {
     $("modal-title").textContent = state.modal.title.text;
@@ -101,7 +102,7 @@ async function send(path, body) {
 
 function press(element, block, message) {
   const go = () => send("/press", { action_id: element.action_id, value: element.value, block_id: block.block_id,
-    ts: message.ts, user: me });
+    ts: message.ts, channel: place, user: me });
   if (!element.confirm) return go();
   $("confirm-title").textContent = element.confirm.title.text;
   $("confirm-text").textContent = element.confirm.text.text;
@@ -117,11 +118,20 @@ $("composer").onsubmit = (event) => {
   const text = $("text").value.trim();
   if (!text) return;
   $("text").value = "";
-  send("/type", { text, user: me });
+  send("/type", { text, channel: place, user: me });
 };
 $("modal-close").onclick = () => send("/close", {});
 $("modal").addEventListener("cancel", () => send("/close", {}));
-$("user").onchange = (event) => { me = event.target.value; show(); };
+$("place").onchange = (event) => { place = event.target.value; show(); };
+$("user").onchange = (event) => { me = event.target.value; listPlaces(); show(); };
+
+function listPlaces() {
+  const direct = "D" + me.slice(1);
+  const channels = Object.entries(state.channels).map(([id, name]) => new Option(`# ${name}`, id));
+  if (!place || place.startsWith("D")) place = place ? direct : state.channel.id;
+  $("place").replaceChildren(...channels, new Option("Paddock (direct messages)", direct));
+  $("place").value = place;
+}
 
 async function follow() {
   for (;;) {
@@ -130,7 +140,10 @@ async function follow() {
       const answer = await fetch(`/state?since=${since}&wait=20`);
       const first = state === null;
       state = await answer.json();
-      if (first) $("user").replaceChildren(...Object.entries(state.people).map(([id, name]) => new Option(name, id)));
+      if (first) {
+        $("user").replaceChildren(...Object.entries(state.people).map(([id, name]) => new Option(name, id)));
+        listPlaces();
+      }
       show();
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 1000));

@@ -93,6 +93,27 @@ def test_a_run_from_command_to_stop(page: Page, stack: Stack) -> None:
     until(lambda: not stack.instances())
 
 
+def test_a_card_whose_channel_paddock_is_not_in(page: Page, stack: Stack) -> None:
+    """It is in the direct messages, and comes home with an invitation."""
+    place = page.get_by_label("Where")
+    place.select_option("C0LOUNGE")
+    type_(page, "/train ernie-cls 轮数=500 samples=640")
+    expect(page.locator(".private-message").last).to_contain_text("/invite @paddock")
+    expect(page.locator(".private-message .mention").last).to_contain_text("#lounge")
+    shot(page, "not-in-channel")
+    place.select_option("D0ADA")
+    expect(page.locator(".card h2").last).to_contain_text("运行中")
+    shot(page, "direct-message")
+    place.select_option("C0LOUNGE")
+    type_(page, "/invite @paddock")
+    card = page.locator("article", has=page.locator(".card")).last
+    expect(card.locator("h2")).to_contain_text("运行中")
+    card.get_by_role("button", name="停止").click()
+    page.locator("#confirm").get_by_role("button", name="停止").click()
+    expect(card.locator("h2")).to_contain_text("已停止")
+    stack.http.post(f"{stack.slack}/stand-in/leave", json={"channel": "C0LOUNGE"}).raise_for_status()
+
+
 @pytest.mark.skipif(not chromium.has_chinese_font(), reason=chromium.NO_FONT)
 def test_chinese_is_drawn(page: Page) -> None:
     """Without a font every character is the same empty box."""

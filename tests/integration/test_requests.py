@@ -136,3 +136,30 @@ def test_a_report_without_the_attempt_s_token_is_dropped(stack: Stack) -> None:
     assert stack.instances(), "the run goes on"
     ask(stack, f"/jobs stop {job}")
     state_is(stack, job, "stopped")
+
+
+def test_a_run_from_a_channel_without_the_app(stack: Stack) -> None:
+    """It goes on; its card is in a direct message, the typist is told what to type, and an invitation brings it home."""
+
+    def said(channel: str) -> list[dict[str, Any]]:
+        return [m for m in stack.channel()["messages"] if m["channel"] == channel and m["user"] == "B0PADDOCK"]
+
+    def private(words: str) -> list[dict[str, Any]]:
+        return [m for m in said("C0LOUNGE") if m["only_for"] == "U0ADA" and words in m["text"]]
+
+    job = start(stack, "/train ernie-cls epochs=500 samples=640", channel="C0LOUNGE")
+    until(lambda: [m for m in said("C0LOUNGE") if "`/invite @paddock`" in m["text"] and f"`{job}`" in m["text"]])
+    state_is(stack, job, "running")
+    found = message(stack, job)
+    assert found is not None
+    assert found["channel"] == "D0ADA"
+    assert "The run goes on" in found["text"]
+    second = start(stack, "/train ernie-cls epochs=501 samples=640", channel="C0LOUNGE")
+    assert "`/invite @paddock`" in private(f"`{second}`")[0]["text"], "known by now: the answer to the command says so"
+    stack.type("/invite @paddock", channel="C0LOUNGE")
+    for id in (job, second):
+        until(lambda id=id: (message(stack, id) or {}).get("channel") == "C0LOUNGE")  # type: ignore[misc]
+        assert not any("/invite" in block.get("text", {}).get("text", "") for block in message(stack, id)["blocks"])  # type: ignore[index]
+        ask(stack, f"/jobs stop {id}", channel="C0LOUNGE")
+        state_is(stack, id, "stopped")
+    stack.control("slack", "leave", channel="C0LOUNGE")
