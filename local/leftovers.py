@@ -47,7 +47,9 @@ def remove(folder: Path) -> None:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    if psutil.wait_procs(processes, timeout=1)[1] or processes:
+    if processes:
+        # What was killed may have started others: looked for again.
+        psutil.wait_procs(processes, timeout=1)
         raise Remains(f"processes of {folder}: {processes}")
     try:
         shutil.rmtree(folder)

@@ -128,7 +128,7 @@ $("user").onchange = (event) => { me = event.target.value; listPlaces(); show();
 function listPlaces() {
   const direct = "D" + me.slice(1);
   const channels = Object.entries(state.channels).map(([id, name]) => new Option(`# ${name}`, id));
-  if (!place || place.startsWith("D")) place = place ? direct : state.channel.id;
+  if (place.startsWith("D")) place = direct;
   $("place").replaceChildren(...channels, new Option("Paddock (direct messages)", direct));
   $("place").value = place;
 }
@@ -142,6 +142,7 @@ async function follow() {
       state = await answer.json();
       if (first) {
         $("user").replaceChildren(...Object.entries(state.people).map(([id, name]) => new Option(name, id)));
+        place = state.channel.id;
         listPlaces();
       }
       show();

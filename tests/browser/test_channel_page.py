@@ -111,7 +111,7 @@ def test_a_card_whose_channel_paddock_is_not_in(page: Page, stack: Stack) -> Non
     card.get_by_role("button", name="停止").click()
     page.locator("#confirm").get_by_role("button", name="停止").click()
     expect(card.locator("h2")).to_contain_text("已停止")
-    stack.http.post(f"{stack.slack}/stand-in/leave", json={"channel": "C0LOUNGE"}).raise_for_status()
+    stack.control("slack", "leave", channel="C0LOUNGE")
 
 
 @pytest.mark.skipif(not chromium.has_chinese_font(), reason=chromium.NO_FONT)
