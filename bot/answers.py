@@ -6,7 +6,8 @@ import hashlib
 from base64 import b32encode
 
 from bot.card_posting import closed_reason
-from bot.cards import explain, latest
+from bot.cards import explain, latest, measured
+from bot.data import listing, resolve
 from bot.desk import Desk
 from bot.grammar import (
     Choose,
@@ -18,6 +19,7 @@ from bot.grammar import (
     Train,
     Wrong,
     parse_budget,
+    parse_data,
     parse_jobs,
     parse_train,
 )
@@ -28,8 +30,9 @@ from jobs.job import Job
 from jobs.messages import ExtendRequested, Person, StopRequested, Submit
 from jobs.model import Model
 from jobs.money import SYMBOLS, shown
-from jobs.recipes import RECIPES
-from jobs.spec import JobSpec, Problem
+from jobs.problem import Problem
+from jobs.recipes import DEFAULT, RECIPES
+from jobs.spec import JobSpec
 from jobs.team import Month
 
 LISTED = 15
@@ -62,6 +65,8 @@ def answer(request: Request, desk: Desk) -> str:
         parsed = parse_train(request.text, desk.house.defaults)
     elif request.command == "/jobs":
         parsed = parse_jobs(request.text, desk.house.defaults.currency)
+    elif request.command == "/data":
+        parsed = parse_data(request.text)
     else:
         parsed = parse_budget(request.text, desk.house.defaults.currency)
     if isinstance(parsed, Wrong):
@@ -69,7 +74,7 @@ def answer(request: Request, desk: Desk) -> str:
     if isinstance(parsed, Choose):
         return _choice(parsed, request.person, desk, lang)
     if isinstance(parsed, Help):
-        example = RECIPES["ernie-cls"].example
+        example = RECIPES[DEFAULT].example
         return _in_currency(say(lang, f"help_{parsed.about}", recipes=", ".join(RECIPES), example=example), desk)
     if isinstance(parsed, Train):
         return _train(parsed, request, desk, lang)
@@ -84,6 +89,8 @@ def answer(request: Request, desk: Desk) -> str:
         return say(lang, "cap_set", cap=shown(parsed.cap, desk.house.defaults.currency))
     if parsed.kind == "budget":
         return _month(desk.month(), lang)
+    if parsed.kind == "data":
+        return listing(desk.data_sets(), lang)
     return _list(desk.recent(LISTED), desk, lang)
 
 
@@ -91,7 +98,7 @@ def stop(id: str, by: Person, channel: str, desk: Desk, lang: Language) -> str:
     """Ask for a run's end. Anybody may: it saves money."""
     job = desk.job(id)
     if job is None:
-        return _sentence(Problem(code="no_job", facts={"job": id}), lang)
+        return sentence(Problem(code="no_job", facts={"job": id}), lang)
     if job.state.is_end:
         return say(lang, "already_over", job=id)
     desk.send(StopRequested(job=id, by=by, channel=channel))
@@ -102,7 +109,7 @@ def extend(parsed: Extend, request: Request, desk: Desk, lang: Language) -> str:
     """Ask for more budget or time; whether the month has room is decided with the reservation itself."""
     job = desk.job(parsed.job)
     if job is None:
-        return _sentence(Problem(code="no_job", facts={"job": parsed.job}), lang)
+        return sentence(Problem(code="no_job", facts={"job": parsed.job}), lang)
     permitted = request.person.id == job.owner.id or request.person.id in desk.house.admins
     if job.state.is_end:
         return say(lang, "already_over", job=job.id)
@@ -127,6 +134,11 @@ def _train(parsed: Train, request: Request, desk: Desk, lang: Language) -> str:
         if isinstance(resumed, Wrong):
             return _wrong(resumed, request.command, desk, lang)
         spec = resumed
+    resolved = resolve(spec, desk)
+    if isinstance(resolved, list):
+        wrong = Wrong(problems=tuple(resolved), example=RECIPES[spec.recipe].example)
+        return _wrong(wrong, request.command, desk, lang)
+    spec = resolved
     id = job_id(request.request)
     desk.send(
         Submit(job=id, spec=spec, owner=request.person, channel=request.channel, language=lang,
@@ -171,7 +183,11 @@ def resume(spec: JobSpec, typed: frozenset[str], earlier: Job | None) -> JobSpec
         reach = {"epochs": str(epochs), "done": str(done), "step": str(earlier.checkpoint.step), "more": str(done + 1)}
         problems.append(Problem(code="nothing_left", facts=facts | reach))
         example += f" epochs={done + 1}"
-    return Wrong(problems=tuple(problems), example=example) if problems else spec.with_(params=params)
+    return (
+        Wrong(problems=tuple(problems), example=example)
+        if problems
+        else spec.with_(params=params, files=earlier.spec.files)
+    )
 
 
 def _choice(choose: Choose, person: Person, desk: Desk, lang: Language) -> str:
@@ -184,7 +200,7 @@ def _choice(choose: Choose, person: Person, desk: Desk, lang: Language) -> str:
 
 
 def _wrong(wrong: Wrong, command: str, desk: Desk, lang: Language) -> str:
-    lines = [f"• {_sentence(problem, lang)}" for problem in wrong.problems[:MOST_PROBLEMS]]
+    lines = [f"• {sentence(problem, lang)}" for problem in wrong.problems[:MOST_PROBLEMS]]
     more = len(wrong.problems) - len(lines)
     if more > 0:
         lines.append(say(lang, "more_problems", count=str(more)))
@@ -197,10 +213,13 @@ def _in_currency(example: str, desk: Desk) -> str:
     return example.replace("$", SYMBOLS[desk.house.defaults.currency])
 
 
-def _sentence(problem: Problem, lang: Language) -> str:
+def sentence(problem: Problem, lang: Language) -> str:
+    """What is wrong, in words."""
     nearest = problem.facts.get("nearest")
     hint = say(lang, "did_you_mean", nearest=nearest) if nearest else ""
     facts = {name: fact if name == "known" else _cut(fact) for name, fact in problem.facts.items()}
+    if "reason" in facts:
+        facts["reason"] = say(lang, f"left_{facts['reason']}") if facts["reason"] else ""
     return say(lang, problem.code, **{**facts, "hint": hint}).strip()
 
 
@@ -210,7 +229,7 @@ def _cut(fact: str) -> str:
 
 def _list(jobs: list[Job], desk: Desk, lang: Language) -> str:
     if not jobs:
-        return say(lang, "no_jobs", example=_in_currency(RECIPES["ernie-cls"].example, desk))
+        return say(lang, "no_jobs", example=_in_currency(RECIPES[DEFAULT].example, desk))
     return "\n".join([say(lang, "jobs_title"), *(_line(job, lang) for job in jobs)])
 
 
@@ -222,7 +241,8 @@ def _line(job: Job, lang: Language) -> str:
     money = say(
         lang, "spend_value", spent=shown(job.spent, job.currency), budget=shown(job.spec.limits.budget, job.currency)
     )
-    return f"`{job.id}` {job.spec.recipe} · *{state}*{done} · <@{job.owner.id}> · {money}{where}"
+    best = "".join(f" · {name} {value}" for name, value in measured(job)[:1])
+    return f"`{job.id}` {job.spec.recipe} · *{state}*{done}{best} · <@{job.owner.id}> · {money}{where}"
 
 
 def _month(month: Month, lang: Language) -> str:

@@ -33,7 +33,7 @@ def build_app(desk: Desk, client: WebClient) -> App:
         url_verification_enabled=True,
         ssl_check_enabled=True,
     )
-    for command in ("/train", "/jobs", "/budget"):
+    for command in ("/train", "/jobs", "/budget", "/data"):
         app.command(command)(_on_command(desk))
     app.event("member_joined_channel")(_on_joined(desk))
     app.action("stop")(_on_stop(desk))

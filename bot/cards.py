@@ -12,6 +12,7 @@ from bot.wording import Language, escape, say, short
 from jobs.job import Attempt, Job, State, Why
 from jobs.model import Model
 from jobs.money import seconds, shown, stored
+from jobs.recipes import RECIPES
 
 HEARTBEAT_S = 180
 HEADER_LIMIT, FIELD_LIMIT, SECTION_LIMIT, UPDATE_TEXT_LIMIT = 150, 2000, 3000, 4000
@@ -81,6 +82,8 @@ def explain(why: Why, language: Language) -> str:
     facts = {name: short(fact, DETAIL_SHOWN) for name, fact in why.facts.items()}
     if "time_s" in facts:
         facts["time"] = span(float(facts["time_s"]), language)
+    if why.code.startswith("data_") and facts.get("reason"):
+        facts["reason"] = say(language, f"left_{facts['reason']}")
     return say(language, why.code, **facts).strip()
 
 
@@ -107,9 +110,7 @@ def _facts(job: Job) -> list[tuple[str, str]]:
     p = job.progress
     if p is not None and p.loss is not None:
         facts.append((say(lang, "loss"), f"{p.loss:.4f}"))
-    accuracy = job.metrics.get("accuracy")
-    if accuracy is not None:
-        facts.append((say(lang, "accuracy"), f"{accuracy * 100:.1f} %"))
+    facts += measured(job)
     if p is not None and p.samples_per_s and job.state is State.RUNNING:
         facts.append((say(lang, "speed"), say(lang, "speed_value", rate=f"{p.samples_per_s:,.0f}")))
     attempt = latest(job)
@@ -131,6 +132,12 @@ def _facts(job: Job) -> list[tuple[str, str]]:
         facts.append((say(lang, "eta"), span(left, lang)))
     facts.append((say(lang, "spend"), _spend(job)))
     return facts
+
+
+def measured(job: Job) -> list[tuple[str, str]]:
+    """What evaluation measured, the recipe's main metric first, as names and values in the job's language."""
+    known = [m for m in RECIPES[job.spec.recipe].metrics if m.name in job.metrics]
+    return [(m.title[job.language == "zh"], m.shown(job.metrics[m.name])) for m in known]
 
 
 def _spend(job: Job) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from bot.wording import Language
+from jobs.data.check import Remote
+from jobs.data.dataset import DataSet, FileRef
 from jobs.job import Job
 from jobs.messages import AnyMessage, Terms
 from jobs.model import Model, Usd
+from jobs.problem import Problem
 from jobs.spec import Limits
 from jobs.team import Month
 
@@ -44,3 +47,12 @@ class Desk(Protocol):
         """Paddock was invited to a channel: its cards come there."""
 
     def set_cap(self, cap: Usd) -> None: ...
+
+    def data_sets(self) -> list[DataSet]:
+        """What was uploaded, by name."""
+
+    def find_data(self, value: str) -> FileRef | Problem:
+        """What a name or an `s3://` place stands for now."""
+
+    def open_data(self, ref: FileRef) -> Remote:
+        """A file, to be read in parts."""

@@ -9,15 +9,15 @@ from typing import Literal
 from bot.normalise import Word, words
 from jobs.model import Model, Usd
 from jobs.money import SYMBOLS, Currency
-from jobs.recipes import RECIPES, Recipe, Value
+from jobs.problem import Problem, nearest
+from jobs.recipe import Recipe, Value
+from jobs.recipes import DEFAULT, RECIPES
 from jobs.spec import (
     CURRENCY_WORD,
     LIMIT_ALIASES,
     TIME_WORD,
     JobSpec,
     Limits,
-    Problem,
-    nearest,
     read_budget,
     read_time,
     read_value,
@@ -67,9 +67,13 @@ class SetBudget(Model):
     cap: Usd
 
 
+class ListData(Model):
+    kind: Literal["data"] = "data"
+
+
 class Help(Model):
     kind: Literal["help"] = "help"
-    about: Literal["train", "jobs", "budget"]
+    about: Literal["train", "jobs", "budget", "data"]
 
 
 class Wrong(Model):
@@ -80,13 +84,13 @@ class Wrong(Model):
     example: str
 
 
-Command = Train | ListJobs | Stop | Extend | Choose | ShowBudget | SetBudget | Help | Wrong
+Command = Train | ListJobs | Stop | Extend | Choose | ShowBudget | SetBudget | ListData | Help | Wrong
 
 
 def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
     """`<recipe> key=value …`; limits that are not given are the deployment's `defaults`."""
     read = words(text)
-    example = RECIPES["ernie-cls"].example
+    example = RECIPES[DEFAULT].example
     if isinstance(read, Problem):
         return Wrong(problems=(read,), example=example)
     if not read or read[0].text.lower() in ("help", "帮助", "?"):
@@ -98,7 +102,7 @@ def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
         facts = {"value": read[0].text.lower(), "known": ", ".join(RECIPES)}
         meant = nearest(first, RECIPES)
         if "=" in first or ":" in first:
-            meant, rest = next(iter(RECIPES)), read
+            meant, rest = DEFAULT, read
             problems.append(Problem(code="no_recipe", facts=facts | {"example": meant}))
         else:
             problems.append(Problem(code="unknown_recipe", facts=facts | {"nearest": meant or ""}))
@@ -228,6 +232,20 @@ def parse_budget(text: str, currency: Currency) -> Command:
         return Wrong(problems=(cap,), example=example) if isinstance(cap, Problem) else SetBudget(cap=cap)
     facts = {"value": verb, "nearest": nearest(verb, ["set", "help"]) or "", "known": "set, help"}
     return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
+
+
+def parse_data(text: str) -> ListData | Help | Wrong:
+    """`` or `list`."""
+    read = words(text)
+    if isinstance(read, Problem):
+        return Wrong(problems=(read,), example="/data")
+    if not read or read[0].text.lower() in ("list", "ls", "列表"):
+        return ListData()
+    verb = read[0].text.lower()
+    if verb in ("help", "帮助", "?"):
+        return Help(about="data")
+    facts = {"value": verb, "nearest": nearest(verb, ["list", "help"]) or "", "known": "list, help"}
+    return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example="/data")
 
 
 def _pairs(rest: list[Word], recipe: Recipe | None) -> tuple[list[tuple[str, str]], list[Problem]]:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from jobs.model import Model
-from jobs.spec import Problem
+from jobs.problem import Problem
 
 _QUOTES = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "«": '"', "»": '"'}
 _DASHES = dict.fromkeys("‐‑‒–—―−", "-")

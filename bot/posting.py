@@ -14,7 +14,8 @@ from slack_sdk import WebClient
 from slack_sdk.webhook import WebhookClient
 
 from bot.card_posting import CardPosting, attempt, closed_text, place
-from bot.cards import explain, plain_text, section, spent_so_far
+from bot.cards import explain, measured, plain_text, section, spent_so_far
+from bot.data import found
 from bot.slack_errors import CONNECTION_ERRORS, TOKEN_DEAD, Later
 from bot.told import Save, Told
 from bot.wording import say
@@ -80,7 +81,10 @@ def _say_where(job: Job, told: Told, text: str, now: datetime, save: Save) -> To
 
 def _thread(job: Job, told: Told, client: WebClient, save: Save) -> Told:
     """Edits notify nobody: what people must notice is a reply, shown in the channel too for 80 %, 100 % and the end."""
-    due = [
+    due: list[tuple[str, str, bool, list[dict[str, Any]] | None]] = []
+    if job.data is not None and job.spec.files:
+        due.append(("data", found(job.data, job.language), False, None))
+    due += [
         (f"alert-{alert.percent}", _alert(job, alert), alert.percent >= 80, _extend_button(job, alert))
         for alert in job.alerts
     ]
@@ -114,7 +118,8 @@ def _alert(job: Job, alert: Alert) -> str:
 def _ended(job: Job) -> str:
     facts = {"user": job.owner.id, "job": job.id, "recipe": job.spec.recipe}
     head = say(job.language, "ended", **facts, state=say(job.language, f"state_{job.state.value}"))
-    return head + explain(job.why, job.language) + say(job.language, "ended_spent", spent=spent_so_far(job))
+    best = "".join(f" {name}: {value}." for name, value in measured(job)[:1])
+    return head + explain(job.why, job.language) + best + say(job.language, "ended_spent", spent=spent_so_far(job))
 
 
 def _extend_button(job: Job, alert: Alert) -> list[dict[str, Any]] | None:

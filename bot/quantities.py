@@ -28,3 +28,13 @@ def bar(share: float) -> str:
     part = min(max(share, 0.0), 1.0)
     full = int(part * BAR_CELLS)
     return "█" * full + "░" * (BAR_CELLS - full) + f" {int(part * 100)} %"
+
+
+def size(count: int) -> str:
+    """Bytes as people read them: `1.4 MB`."""
+    amount = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"

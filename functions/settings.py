@@ -46,10 +46,11 @@ class Settings(BaseModel):
     terms: Terms = Field(alias="PADDOCK_TERMS")
     admins: tuple[str, ...] = Field(alias="PADDOCK_ADMINS")
     language: Language = Field(alias="PADDOCK_LANGUAGE")
+    data_buckets: tuple[str, ...] = Field(alias="PADDOCK_DATA_BUCKETS", default=())
     budget_channel: str = Field(alias="PADDOCK_BUDGET_CHANNEL", default="")
     slack_api: str = Field(alias="PADDOCK_SLACK_API", default="https://slack.com/api/")
 
-    @field_validator("admins", mode="before")
+    @field_validator("admins", "data_buckets", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(v for v in value.split(",") if v) if isinstance(value, str) else value

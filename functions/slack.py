@@ -15,11 +15,14 @@ from slack_sdk.signature import SignatureVerifier
 from bot.app import build_app
 from bot.desk import House
 from functions import wiring
+from functions.aws.data import RemoteFile
 from functions.settings import secrets, settings
+from jobs.data.dataset import DataSet, FileRef
 from jobs.job import Job
 from jobs.messages import AnyMessage
 from jobs.model import Usd
 from jobs.money import month_of
+from jobs.problem import Problem
 from jobs.team import Month, month_report
 
 logger = Logger(service="paddock")
@@ -58,6 +61,15 @@ class _Desk:
 
     def opened(self, channel: str) -> None:
         wiring.retries().opened(channel)
+
+    def data_sets(self) -> list[DataSet]:
+        return wiring.data().sets()
+
+    def find_data(self, value: str) -> FileRef | Problem:
+        return wiring.data().find(value)
+
+    def open_data(self, ref: FileRef) -> RemoteFile:
+        return wiring.data().open(ref)
 
     def set_cap(self, cap: Usd) -> None:
         wiring.table().set_cap(cap)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from slack_sdk import WebClient
 
 from functions.aws import clients
+from functions.aws.data import Data
 from functions.aws.instances import Home, Instances
 from functions.aws.prices import Prices
 from functions.aws.queue import Queue
@@ -67,6 +68,12 @@ def results() -> BucketResults:
 @lru_cache(maxsize=1)
 def retries() -> RetryQueue:
     return RetryQueue(clients.sqs(), settings().retries_url)
+
+
+@lru_cache(maxsize=1)
+def data() -> Data:
+    s = settings()
+    return Data(clients.dynamodb(), s.table, clients.s3_for_people(), s.bucket, s.data_buckets)
 
 
 def slack() -> WebClient:

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from jobs import money
-from jobs.messages import Person, Pool, Progress, Terms
+from jobs.messages import DataRead, Person, Pool, Progress, Terms, Trained
 from jobs.model import Model, Usd, UtcTime
 from jobs.money import PricePoint
 from jobs.shares import Share
@@ -202,6 +202,8 @@ class Job(Model):
     """Pools that had no capacity, and when they said so."""
     progress: Progress | None = None
     metrics: dict[str, float] = {}
+    data: DataRead | None = None
+    model: Trained | None = None
     checkpoint: CheckpointRef | None = None
     origin: Origin | None = None
     finished: bool = False

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from jobs.data.dataset import FileRef
 from jobs.model import Model, Usd, UtcTime
 from jobs.money import PricePoint, Rates
+from jobs.problem import Problem
 from jobs.spec import JobSpec
 
 
@@ -218,6 +220,44 @@ class Progress(Report):
     loss: float | None = None
     metrics: dict[str, float] = {}
     samples_per_s: float | None = None
+    waiting: float | None = None
+    """The share of the time that training waited for data, 0 to 1."""
+
+
+class Left(Model):
+    """Samples that are not used, for one reason. `first`: the line or file name of the first one."""
+
+    count: int
+    first: str
+
+
+class DataRead(Report):
+    """The trainer has read all of the data. `labels`: the most frequent ones, with their numbers of samples; `once`:
+    some of those that only one sample has."""
+
+    kind: Literal["data"] = "data"
+    name: str
+    sha256: str
+    encoding: str = ""
+    train: int
+    valid: int
+    labels: dict[str, int] = {}
+    label_count: int = 0
+    once: tuple[str, ...] = ()
+    left_out: dict[str, Left] = {}
+
+
+class Trained(Model):
+    """The model that a run leaves in the bucket: `key` of one archive with everything, `folder` of what is looked at
+    alone (its description, its curves). `size` in bytes; `difference`: the largest between what the trained model and
+    the exported one, loaded in a new process, answer for the same samples."""
+
+    key: str
+    folder: str
+    size: int
+    step: int
+    difference: float
+    files: tuple[str, ...]
 
 
 class Checkpoint(Report):
@@ -236,6 +276,8 @@ class Finished(Report):
     kind: Literal["finished"] = "finished"
     step: int
     metrics: dict[str, float] = {}
+    """Of the model that the run leaves: that of its best checkpoint."""
+    model: Trained | None = None
 
 
 class Yielded(Report):
@@ -252,12 +294,16 @@ class Failed(Report):
     reason: str
     detail: str = ""
     final: bool = False
+    problem: Problem | None = None
+    """What is wrong with what the person gave, to be said in their language."""
 
 
-TrainerReport = Annotated[Started | Progress | Checkpoint | Finished | Yielded | Failed, Field(discriminator="kind")]
+TrainerReport = Annotated[
+    Started | DataRead | Progress | Checkpoint | Finished | Yielded | Failed, Field(discriminator="kind")
+]
 AnyMessage = Annotated[
     Submit | StopRequested | ExtendRequested | BudgetRefused | Quoted | Launched | LaunchFailed | Renewed
-    | Tick | InstanceChanged | Started | Progress | Checkpoint | Finished | Yielded | Failed,
+    | Tick | InstanceChanged | Started | DataRead | Progress | Checkpoint | Finished | Yielded | Failed,
     Field(discriminator="kind"),
 ]  # fmt: skip
 AnyMail = Annotated[AnyMessage | MonthSpent, Field(discriminator="kind")]
@@ -278,14 +324,22 @@ class RunSpec(Model):
     attempt: int
     recipe: str
     params: dict[str, int | float | str | None]
+    files: dict[str, FileRef] = {}
+    """By parameter: the data that were named."""
     bucket: str
     checkpoints: str
     """Key prefix of this job's checkpoints."""
     result: str
     """Key of this job's result: its `Finished`, there as soon as the work is done."""
+    models: str = ""
+    """Key prefix of what this job leaves."""
     resume_from: str | None
     """Key prefix of another job's checkpoints, used while this job has none."""
     reports: str
     """URL of the report queue."""
     token: str
     region: str
+    spent: Usd = Decimal(0)
+    """What the run had cost when this attempt was launched."""
+    hourly: Usd | None = None
+    """What this attempt costs an hour, at the price of its launch."""

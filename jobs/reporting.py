@@ -9,7 +9,7 @@ from jobs.effects import Effect, Look
 from jobs.ending import begin_stop, terminate
 from jobs.job import Attempt, CheckpointRef, Job, Origin, State, Why
 from jobs.leases import warning_s
-from jobs.messages import Checkpoint, Failed, Finished, Progress, Report, Started, Yielded
+from jobs.messages import Checkpoint, DataRead, Failed, Finished, Progress, Report, Started, Yielded
 from jobs.observation import give_up
 
 LOOK_EVERY_S = 10
@@ -28,6 +28,12 @@ def on_started(job: Job, message: Started, now: datetime) -> Step:
         job = job.with_(state=State.RUNNING, why=Why(code="resumed" if message.resumed_step else "training",
                                                      facts=facts))  # fmt: skip
     return job, ()
+
+
+def on_data(job: Job, message: DataRead, now: datetime) -> Step:
+    """The data are read. Each attempt reads them anew; what the first one found is what is told."""
+    job = _heard(job, message, now)
+    return (job if job.data is not None else job.with_(data=message)), ()
 
 
 def on_progress(job: Job, message: Progress, now: datetime) -> Step:
@@ -62,7 +68,7 @@ def on_finished(job: Job, message: Finished, now: datetime) -> Step:
     """The work is done, whichever attempt says so and whatever was about to end it."""
     if job.state.is_end:
         return job, ()
-    job = _heard(job, message, now).with_(finished=True, metrics=job.metrics | message.metrics)
+    job = _heard(job, message, now).with_(finished=True, metrics=job.metrics | message.metrics, model=message.model)
     return begin_stop(job, State.SUCCEEDED, Why(code="succeeded"))
 
 
@@ -81,6 +87,8 @@ def on_failed(job: Job, message: Failed, now: datetime) -> Step:
         return job, ()
     job = _heard(job, message, now)
     why = Why(code="trainer_failed", facts={"reason": message.reason, "detail": message.detail[:1500]})
+    if message.problem is not None:
+        why = Why(code=message.problem.code, facts=message.problem.facts)
     if message.final:
         return begin_stop(job, State.FAILED, why)
     assert job.current is not None

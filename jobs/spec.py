@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
-from typing import Literal
+from typing import Any
 
 from pydantic import model_validator
 
+from jobs.data.dataset import NAME, PLACE, FileRef
 from jobs.model import Model, Usd
 from jobs.money import SYMBOLS, Currency
-from jobs.recipes import RECIPES, Param, Value
+from jobs.problem import Problem
+from jobs.recipe import Param, Value
+from jobs.recipes import RECIPES
 
 LOWEST_BUDGET, HIGHEST_BUDGET = Decimal("0.01"), Decimal(10_000)
 LOWEST_TIME_S, HIGHEST_TIME_S = 30, 14 * 24 * 3600
@@ -33,18 +34,6 @@ _LONGEST_FIRST = "|".join(sorted(_UNIT_S, key=len, reverse=True))
 _TIME = re.compile(rf"(\d+(?:\.\d+)?)({_LONGEST_FIRST})(?![a-z])")
 
 
-class Problem(Model):
-    """Why something that was typed cannot be taken. `code` names the sentence (bot/wording.py), `facts` fill it."""
-
-    code: Literal[
-        "unknown_recipe", "no_recipe", "unknown_key", "duplicate_key", "not_a_pair", "not_a_number", "not_whole",
-        "too_low", "too_high", "not_a_choice", "not_money", "not_a_time", "empty_value", "other_currency",
-        "unclear_digit", "unclosed_quote", "no_job", "unknown_word", "not_yours", "not_admin", "not_resumable",
-        "too_long", "not_a_name", "no_unit", "kept_on_resume", "nothing_left", "still_live",
-    ]  # fmt: skip
-    facts: dict[str, str] = {}
-
-
 class Limits(Model):
     """The most a run may cost (in `currency`) and last (seconds from its first launch)."""
 
@@ -63,6 +52,17 @@ class JobSpec(Model):
     limits: Limits
     resume: str | None = None
     """The id of the job whose last checkpoint this run starts from."""
+    files: dict[str, FileRef] = {}
+    """By parameter: the very version of the data that was named."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older(cls, raw: Any) -> Any:
+        """A run that was stored before its recipe had a parameter is as if it had been left out."""
+        recipe = RECIPES.get(raw.get("recipe", "")) if isinstance(raw, dict) else None
+        if recipe is None or not isinstance(raw.get("params"), dict):
+            return raw
+        return {**raw, "params": {p.name: p.default for p in recipe.params} | raw["params"]}
 
     @model_validator(mode="after")
     def _params_fit(self) -> JobSpec:
@@ -82,17 +82,15 @@ class JobSpec(Model):
         return self
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that `word` most likely meant, or None."""
-    found = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
-    return found[0] if found else None
-
-
 def read_value(param: Param, text: str) -> Value | Problem:
     """`text` as a value of `param`, or what is wrong with it."""
     facts = {"key": param.name, "value": text, "example": param.example}
     if not text:
         return Problem(code="empty_value", facts=facts)
+    if param.kind == "data":
+        if text in param.choices or (PLACE if text.startswith("s3:") else NAME).fullmatch(text):
+            return text
+        return Problem(code="not_data", facts=facts | {"choices": ", ".join(param.choices)})
     if param.kind == "text":
         if len(text) > param.longest:
             return Problem(code="too_long", facts=facts | {"bound": str(param.longest), "length": str(len(text))})

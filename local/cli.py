@@ -14,12 +14,13 @@ import typer
 from rich.console import Console
 
 from jobs.job import ENDS
-from local import leftovers
+from local import data_cli, leftovers
 from local.places import HOME, KEPT
 from local.stack import Stack, local_stack
 from local.terminal import Channel
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Paddock on this machine, without an account.")
+app.add_typer(data_cli.app, name="data")
 console = Console()
 ACCEPTED = re.compile(r"`([a-z2-7]{8})`")
 EATEN_BY_SHELL = re.compile(r"budget=([^\d$\s]*(sh)?\.\d|\s|$)")
@@ -111,7 +112,7 @@ def _follow(stack: Stack, channel: Channel, command: str) -> int:
         while True:
             state = stack.channel(state["changed"], wait_s=2)
             channel.show(state)
-            if command.startswith(("/jobs", "/budget")):
+            if command.startswith(("/jobs", "/budget", "/data")):
                 return SUCCEEDED
             job = job or _accepted(state)
             if not job:

@@ -1,4 +1,4 @@
-"""What outlasts a local stack: its runs and their checkpoints, so that a next run can go on from them."""
+"""What outlasts a local stack: its runs with their checkpoints and models, and uploaded data."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from jobs.job import ENDS, Job
 from local.deploy import Clients, Deployed
 from local.places import KEPT
 
-PREFIX = "jobs/"
-KEPT_KEYS = ("JOB#", "MONTH#", "TEAM")
+PREFIXES = ("jobs/", "data/")
+KEPT_KEYS = ("JOB#", "MONTH#", "TEAM", "DATA")
 _ENDS = {state.value for state in ENDS}
 
 
@@ -28,11 +28,12 @@ def save(client: Clients, deployed: Deployed, folder: Path = KEPT) -> None:
              for item in page["Items"] if item["pk"]["S"].startswith(KEPT_KEYS)]  # fmt: skip
     (new / "table.json").write_text(json.dumps(items))
     s3 = client("s3")
-    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=deployed.bucket, Prefix=PREFIX):
-        for entry in page.get("Contents", []):
-            path = new / "objects" / entry["Key"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            s3.download_file(deployed.bucket, entry["Key"], str(path))
+    for prefix in PREFIXES:
+        for page in s3.get_paginator("list_objects_v2").paginate(Bucket=deployed.bucket, Prefix=prefix):
+            for entry in page.get("Contents", []):
+                path = new / "objects" / entry["Key"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                s3.download_file(deployed.bucket, entry["Key"], str(path))
     shutil.rmtree(folder, ignore_errors=True)
     new.rename(folder)
 

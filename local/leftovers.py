@@ -30,7 +30,7 @@ def clean() -> list[str]:
     """End the processes and delete the folders of stacks whose owner is gone. Answers what was cleaned.
 
     Raises Remains if that cannot be done."""
-    abandoned = [folder for folder in RUNS.glob("*") if folder.is_dir() and not _owned(folder / "owner")]
+    abandoned = [folder for folder in RUNS.glob("*") if folder.is_dir() and not is_owned(folder)]
     for folder in abandoned:
         remove(folder)
     return [folder.name for folder in abandoned]
@@ -68,6 +68,11 @@ def _processes(folder: Path) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
+
+
+def is_owned(folder: Path) -> bool:
+    """Whether the stack in `folder` runs."""
+    return _owned(folder / "owner")
 
 
 def _owned(note: Path) -> bool:

@@ -94,8 +94,8 @@ class Slack:
         command, _, rest = text.partition(" ")
         if text == "/invite @paddock":
             return JSONResponse({"ok": await self._invite(user, channel)})
-        if command not in ("/train", "/jobs", "/budget"):
-            self.workspace.ephemeral(channel, user, "/train · /jobs · /budget")
+        if command not in ("/train", "/jobs", "/budget", "/data"):
+            self.workspace.ephemeral(channel, user, "/train · /jobs · /budget · /data")
             return JSONResponse({"ok": True})
         form = {
             "token": "unused", "team_id": "T0PADDOCK", "team_domain": "paddock", "channel_id": channel,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from local.places import KEPT, REGION, ROOT, RUNS, listening, port_of
 
 START_S = 180
 GOODBYE_S = 10
+NOTE = "stack.json"
+"""In a stack's folder: how other commands find it."""
 
 
 class Stack:
@@ -60,6 +63,8 @@ class Stack:
         )
         if kept is not None:
             keep.restore(self.client, self.deployed, kept)
+            note = {"account": self.account, "deployed": self.deployed.model_dump()}
+            (self.folder / NOTE).write_text(json.dumps(note))
 
     def client(self, name: str) -> Any:
         """A boto3 client for the emulated account (EC2: the stand-in)."""

@@ -22,7 +22,7 @@ from jobs.messages import (
     Tick,
 )
 from jobs.money import PricePoint, Rates
-from jobs.recipes import ERNIE_CLS
+from jobs.recipes.ernie_cls import RECIPE as ERNIE_CLS
 from jobs.spec import JobSpec, Limits
 
 NOW = datetime(2026, 12, 10, 12, 0, tzinfo=timezone.utc)

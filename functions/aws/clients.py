@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 CONFIG = Config(connect_timeout=3, read_timeout=20, retries={"mode": "standard", "max_attempts": 4})
 ONCE = Config(connect_timeout=3, read_timeout=20, retries={"mode": "standard", "max_attempts": 1})
 """No capacity is an HTTP 500, which the SDK would try again; for launches the next pool or the next tick does."""
+QUICK = Config(connect_timeout=1, read_timeout=1.5, retries={"mode": "standard", "max_attempts": 1})
+"""While a person waits: Slack wants the answer to a command within 3 s."""
 PRICE_LIST_REGION, PRICE_LIST_REGION_CHINA = "us-east-1", "cn-northwest-1"
 """The Price List API serves from a few regions only, for all of their partition."""
 
@@ -52,6 +54,11 @@ def sqs() -> SQSClient:
 
 def s3() -> S3Client:
     client: S3Client = _client("s3")
+    return client
+
+
+def s3_for_people() -> S3Client:
+    client: S3Client = _client("s3", config=QUICK)
     return client
 
 

@@ -80,9 +80,12 @@ class Instances:
         botocore knows to be wrong, no credentials, no connection."""
         home, attempt = self._home, order.attempt
         run = RunSpec(
-            job=job.id, attempt=attempt.number, recipe=job.spec.recipe, params=job.spec.params, bucket=home.bucket,
-            checkpoints=checkpoints_of(job.id), result=result_of(job.id), reports=home.reports_url, region=home.region,
+            job=job.id, attempt=attempt.number, recipe=job.spec.recipe, params=job.spec.params,
+            files=job.spec.files, bucket=home.bucket,
+            checkpoints=checkpoints_of(job.id), result=result_of(job.id), models=model_of(job.id),
+            reports=home.reports_url, region=home.region,
             resume_from=checkpoints_of(job.spec.resume) if job.spec.resume else None,
+            spent=job.spent, hourly=attempt.price + attempt.pool.rates.fixed,
             token=report_token(self._report_key, job.id, attempt.number),
         )  # fmt: skip
         tags = {
@@ -161,6 +164,11 @@ class Instances:
 def checkpoints_of(job: str) -> str:
     """The key prefix of a job's checkpoints in the bucket."""
     return f"jobs/{job}/checkpoints"
+
+
+def model_of(job: str) -> str:
+    """Key prefix of what a job leaves: its model."""
+    return f"jobs/{job}/model"
 
 
 def result_of(job: str) -> str:

@@ -27,7 +27,7 @@ from jobs.messages import (
     Submit,
     Terms,
 )
-from jobs.recipes import ERNIE_CLS
+from jobs.recipes.ernie_cls import RECIPE as ERNIE_CLS
 from jobs.spec import JobSpec, Limits
 from tests.simulation.chance import Chance, Likelihoods, Switches
 from tests.simulation.host import Host, Work

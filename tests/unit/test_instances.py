@@ -17,7 +17,7 @@ from functions.ports import LaunchRefused
 from functions.tokens import is_own, report_token
 from jobs.effects import Launch
 from jobs.launching import launch_effect
-from jobs.recipes import ERNIE_CLS
+from jobs.recipes.ernie_cls import RECIPE as ERNIE_CLS
 from tests.samples import NOW, after, launching
 
 HOME = Home(deployment="paddock", launch_template="paddock-trainer", image="image:1", bucket="bucket",

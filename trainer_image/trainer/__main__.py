@@ -12,9 +12,16 @@ import tempfile
 import threading
 import traceback
 import warnings
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-DONE, FAILED, YIELDED, OUT_OF_MEMORY = 0, 1, 75, 77
+if TYPE_CHECKING:
+    from jobs.messages import RunSpec
+    from trainer_image.trainer.reports import Reporter
+    from trainer_image.trainer.storage import Storage
+
 _told = threading.Event()
 
 
@@ -28,13 +35,20 @@ def main() -> int:
     arguments = parser.parse_args()
 
     from jobs.messages import RunSpec
+    from trainer_image.trainer.exit_codes import FAILED, OUT_OF_MEMORY
     from trainer_image.trainer.reports import Reporter, SqsOutbox
+    from trainer_image.trainer.setting import Refused
+    from trainer_image.trainer.storage import Bucket
 
     spec = RunSpec.model_validate_json(arguments.spec.read_text())
     reporter = Reporter(spec, SqsOutbox(spec.reports, spec.region))
     try:
         with tempfile.TemporaryDirectory(prefix="paddock-") as scratch:
-            return run(spec, reporter, Path(scratch))
+            return run(spec, reporter, Path(scratch), lambda name: Bucket(name, spec.region))
+    except Refused as refused:
+        print(f"refused: {refused}", file=sys.stderr)
+        reporter.failed("refused", str(refused), final=True, problem=refused.problem)
+        return FAILED
     except MemoryError:
         traceback.print_exc()
         reporter.failed("out of memory", traceback.format_exc(limit=-3), final=False)
@@ -45,37 +59,25 @@ def main() -> int:
         return OUT_OF_MEMORY if "out of memory" in str(error).lower() else FAILED
 
 
+def run(spec: RunSpec, reporter: Reporter, scratch: Path, open_bucket: Callable[[str], Storage]) -> int:
+    """The exit code. Raises whatever goes wrong."""
+    from jobs.recipes import RECIPES
+    from trainer_image.trainer.setting import Setting
+
+    recipe = RECIPES[spec.recipe]
+    module = import_module(f"trainer_image.trainer.recipes.{spec.recipe.replace('-', '_')}")
+    params = {p.name: p.default for p in recipe.params} | spec.params
+    setting = Setting(spec, recipe, params, scratch, open_bucket(spec.bucket), reporter, _told.is_set, open_bucket)
+    if hasattr(module, "run"):
+        return int(module.run(setting))
+    from trainer_image.trainer.attempt import train
+
+    return train(setting, module.task)
+
+
 def _is_final(error: Exception) -> bool:
     """Whether the same run would fail the same way again: a wrong model name, a missing file, bad parameters."""
     return isinstance(error, ValueError | FileNotFoundError | ImportError | KeyError | TypeError)
-
-
-def run(spec: "RunSpec", reporter: "Reporter", scratch: Path) -> int:  # noqa: F821, UP037
-    """Resume from the newest whole checkpoint, train, say how it went."""
-    from jobs.recipes import RECIPES
-    from trainer_image.trainer import ernie_cls
-    from trainer_image.trainer.checkpoints import Checkpoints
-    from trainer_image.trainer.storage import Bucket
-
-    recipes = {"ernie-cls": ernie_cls}
-    recipe = recipes[spec.recipe]
-    params = {p.name: p.default for p in RECIPES[spec.recipe].params} | spec.params
-    bucket = Bucket(spec.bucket, spec.region)
-    own = Checkpoints(bucket, spec.checkpoints, scratch, recipe.write, recipe.read)
-    training = recipe.Run(params, scratch, _told.is_set, reporter)
-    found = own.newest()
-    if found is None and spec.resume_from:
-        found = Checkpoints(bucket, spec.resume_from, scratch, recipe.write, recipe.read).newest()
-    if found is not None:
-        training.restore(found[1])
-    reporter.started(
-        resumed_step=training.step, steps=training.steps, device=training.device, schedule=training.schedule
-    )
-    if training.train(own):
-        reporter.finished(training.step, training.metrics, bucket)
-        return DONE
-    reporter.yielded(training.step)
-    return YIELDED
 
 
 if __name__ == "__main__":

@@ -48,11 +48,19 @@ class Checkpoints:
 
     def newest(self) -> tuple[Entry, Any] | None:
         """The newest checkpoint that is whole, and its state. A damaged or missing one is passed over."""
-        for entry in self.entries():
+        return self._first_whole(self.entries())
+
+    def best(self) -> tuple[Entry, Any] | None:
+        """The checkpoint with the best score that is whole, the newest of equals; None if none has a score."""
+        scored = [entry for entry in self.entries() if entry.score is not None]
+        return self._first_whole(sorted(scored, key=lambda e: (e.score or 0.0, e.step), reverse=True))
+
+    def _first_whole(self, entries: list[Entry]) -> tuple[Entry, Any] | None:
+        for entry in entries:
             path = self._scratch / "resumed"
             if self._storage.get_file(entry.key, path) and sha256(path) == entry.sha256:
                 return entry, self._read(path)
-            print(f"checkpoint at step {entry.step} is damaged, using the one before", file=sys.stderr)
+            print(f"checkpoint at step {entry.step} is damaged, using another", file=sys.stderr)
         return None
 
     def entries(self) -> list[Entry]:

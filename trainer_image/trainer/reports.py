@@ -11,15 +11,18 @@ import boto3
 
 from jobs.messages import (
     Checkpoint,
+    DataRead,
     Failed,
     Finished,
     Progress,
     RunSpec,
     SignedReport,
     Started,
+    Trained,
     TrainerReport,
     Yielded,
 )
+from jobs.problem import Problem
 from trainer_image.trainer.storage import RETRIES, Storage
 
 EVERY_S = 5.0
@@ -53,6 +56,10 @@ class Reporter:
         """`facts` are those of messages.Started."""
         self._send(Started(**self._head(), **facts))
 
+    def data(self, **facts: Any) -> None:
+        """`facts` are those of messages.DataRead."""
+        self._send(DataRead(**self._head(), **facts))
+
     def progress(self, force: bool = False, **facts: Any) -> None:
         """`facts` are those of messages.Progress. Dropped if the last one was just sent, unless `force`."""
         now = time.monotonic()
@@ -63,10 +70,10 @@ class Reporter:
     def checkpoint(self, step: int, epoch: int, key: str, sha256: str) -> None:
         self._send(Checkpoint(**self._head(), step=step, epoch=epoch, key=key, sha256=sha256))
 
-    def finished(self, step: int, metrics: dict[str, float], storage: Storage) -> None:
+    def finished(self, step: int, metrics: dict[str, float], storage: Storage, model: Trained | None = None) -> None:
         """The report goes into the bucket before it goes on the queue, where it may be late or lost: Paddock looks for
         it there before it would launch this job again."""
-        report = Finished(**self._head(), step=step, metrics=metrics)
+        report = Finished(**self._head(), step=step, metrics=metrics, model=model)
         try:
             storage.put_bytes(self._spec.result, report.model_dump_json().encode())
         except Exception as error:  # noqa: BLE001
@@ -76,8 +83,8 @@ class Reporter:
     def yielded(self, step: int) -> None:
         self._send(Yielded(**self._head(), step=step))
 
-    def failed(self, reason: str, detail: str, final: bool) -> None:
-        self._send(Failed(**self._head(), reason=reason, detail=detail[-DETAIL:], final=final))
+    def failed(self, reason: str, detail: str, final: bool, problem: Problem | None = None) -> None:
+        self._send(Failed(**self._head(), reason=reason, detail=detail[-DETAIL:], final=final, problem=problem))
 
     def _head(self) -> dict[str, Any]:
         self._seq += 1

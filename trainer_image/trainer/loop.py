@@ -1,63 +1,88 @@
-"""Recipe `ernie-cls`: PaddleNLP's ErnieForSequenceClassification on Chinese text, exactly resumable."""
+"""The training loop, once for every recipe: steps, epochs, evaluation, checkpoints, exact resume, reports, leaving when
+told to. A recipe gives a Task."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import paddle
-from paddlenlp.transformers import ErnieConfig, ErnieForSequenceClassification, ErnieTokenizer
 
-from trainer_image.trainer import reviews
+from jobs.recipe import Metric
 from trainer_image.trainer.checkpoints import Checkpoints, Entry
+from trainer_image.trainer.feed import Batch, Feed
+from trainer_image.trainer.history import History
 from trainer_image.trainer.reports import Reporter
 
-TINY = {"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 256}
-TINY_LR, PRETRAINED_LR = 2e-3, 5e-5
 SAVE_EVERY_S = 60.0
 SAVE_EVERY_S_ON_CPU = 5.0
 
 
-class Run:
-    """One training run of this recipe. `told` says whether the trainer was told to leave."""
+class Task(Protocol):
+    """What a recipe gives the loop: data, model, loss, metric."""
 
-    def __init__(self, params: dict[str, Any], scratch: Path, told: Callable[[], bool], reporter: Reporter) -> None:
-        self._params, self._told, self._reporter = params, told, reporter
-        self._gpu = paddle.is_compiled_with_cuda() and paddle.device.cuda.device_count() > 0
-        paddle.seed(params["seed"])
-        np.random.seed(params["seed"])
-        data = reviews.load(params["samples"], params["seed"])
-        self._model, self._tokenizer = _model(params, data, scratch)
-        self._train, self._valid = self._encode(data.train), self._encode(data.valid)
-        self._per_epoch = -(-len(data.train) // params["batch"])
-        self.steps = self._per_epoch * params["epochs"]
-        self._rate = params["lr"] or (TINY_LR if params["model"] == "tiny" else PRETRAINED_LR)
+    model: Any
+    """A paddle.nn.Layer: what is trained and saved."""
+    samples: int
+    """Of the training split."""
+    rate: float
+    """The highest learning rate, if none was typed."""
+
+    def batch(self, chosen: np.ndarray, random: np.random.Generator) -> Batch:
+        """The arrays of one step from the numbers of its samples [batch]. Runs in data workers: must not use Paddle,
+        nor any randomness but `random`."""
+
+    def loss(self, *batch: Any) -> Any:
+        """The scalar loss of the tensors that `batch` made."""
+
+    def evaluate(self) -> dict[str, float]:
+        """The recipe's metrics on the validation split; the model is in evaluation mode."""
+
+
+class Loop:
+    """One training run. `told` says whether the trainer was told to leave; `main` is the recipe's main metric."""
+
+    def __init__(
+        self, task: Task, params: dict[str, Any], main: Metric, told: Callable[[], bool], reporter: Reporter,
+        data: str = "", workers: int | None = None,
+    ) -> None:  # fmt: skip
+        self._task, self._params, self._main, self._told, self._reporter = task, params, main, told, reporter
+        self._data = data
+        self._gpu = on_gpu()
+        if params["graph"] == "static":
+            task.model = paddle.jit.to_static(task.model)
+        self.feed = Feed(task.batch, task.samples, params["batch"], params["seed"], workers)
+        self.steps = self.feed.per_epoch * params["epochs"]
+        self._rate = params["lr"] or task.rate
         self._falls_from = 0
         self.schedule: Literal["as_planned", "longer", "new_rate"] = "as_planned"
         self._schedule = self._falling()
         self._optimizer = paddle.optimizer.AdamW(
-            self._schedule, parameters=self._model.parameters(), weight_decay=0.01,
+            self._schedule, parameters=task.model.parameters(), weight_decay=0.01,
             grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0),
         )  # fmt: skip
         self._scaler = paddle.amp.GradScaler(enable=self._gpu)
         self.step = 0
-        self._metrics: dict[str, float] = {}
+        self.metrics: dict[str, float] = {}
+        self._measured_at = 0
+        self.history = History()
 
     @property
     def device(self) -> str:
         return str(paddle.device.cuda.get_device_name()) if self._gpu else "CPU"
 
     @property
-    def metrics(self) -> dict[str, float]:
-        return dict(self._metrics)
-
-    @property
     def epoch(self) -> int:
         """Zero-based; after the last step the number of epochs."""
-        return self.step // self._per_epoch
+        return self.step // self.feed.per_epoch
+
+    @property
+    def rate_now(self) -> float:
+        """The learning rate of the next step."""
+        return float(self._schedule.get_lr())
 
     def _falling(self) -> Any:
         """The learning rate: from `_rate` at step `_falls_from` on a line to 0 at the last step."""
@@ -67,20 +92,26 @@ class Run:
     def state(self) -> dict[str, Any]:
         """A copy in host memory of all that the next step depends on."""
         return {
-            "model": _copied(self._model.state_dict()),
+            "model": _copied(self._task.model.state_dict()),
             "optimizer": _copied(self._optimizer.state_dict()),
             "plan": {"rate": self._rate, "falls_from": self._falls_from, "steps": self.steps},
             "scaler": dict(self._scaler.state_dict()) if self._gpu else {},
             "random": [bytes(s) if isinstance(s, bytes) else s for s in paddle.get_rng_state()],
             "random_gpu": paddle.get_cuda_rng_state() if self._gpu else [],
             "step": self.step,
-            "metrics": self.metrics,
+            "metrics": dict(self.metrics),
+            "history": self.history.model_dump_json(),
+            "data": self._data,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from `state`: the next step is bit for bit the one that would have followed it; unless this run has
-        more epochs or another learning rate than the one that saved it (docs/commands.md, "Going on from a run")."""
-        self._model.set_state_dict(state["model"])
+        more epochs or another learning rate than the one that saved it (docs/commands.md, "Going on from a run").
+
+        Raises ValueError if the data are not those that the checkpoint was trained on."""
+        if state.get("data", self._data) != self._data:
+            raise ValueError("the data changed since this checkpoint was saved: train anew, without resume")
+        self._task.model.set_state_dict(state["model"])
         self._optimizer.set_state_dict(state["optimizer"])
         self._plan_on(state)
         if self._gpu:
@@ -88,7 +119,13 @@ class Run:
             paddle.set_cuda_rng_state(state["random_gpu"])
         paddle.set_rng_state(state["random"])
         self.step = min(state["step"], self.steps)
-        self._metrics = dict(state["metrics"])
+        self.metrics = dict(state["metrics"])
+        self.history = History.model_validate_json(state.get("history", "{}"))
+
+    def show(self, state: dict[str, Any]) -> None:
+        """Have the weights and metrics of another state, to be exported: training is over."""
+        self._task.model.set_state_dict(state["model"])
+        self.metrics = dict(state["metrics"])
 
     def _plan_on(self, state: dict[str, Any]) -> None:
         plan = {"rate": self._rate, "falls_from": 0, "steps": self.steps} | state.get("plan", {})
@@ -105,18 +142,21 @@ class Run:
     def train(self, checkpoints: Checkpoints) -> bool:
         """Train to the end, or until told to leave. True when done. The last state is saved either way."""
         every = SAVE_EVERY_S if self._gpu else SAVE_EVERY_S_ON_CPU
-        saved_at, meter = time.monotonic(), _Meter(self._params["batch"])
+        saved_at, meter = time.monotonic(), Meter(self._params["batch"])
+        batches = self.feed.batches(self.step, self.steps)
         while self.step < self.steps and not self._told():
-            loss = self._one_step()
+            loss = self._one_step(next(batches))
             self.step += 1
+            self.history.add_loss(self.step, loss)
             rate = meter.tick()
-            at_epoch_end = self.step % self._per_epoch == 0
+            at_epoch_end = self.step % self.feed.per_epoch == 0
             if at_epoch_end:
-                self._metrics = {"accuracy": self.accuracy()}
+                self.metrics, self._measured_at = self.evaluate(), self.step
+                self.history.add_metrics(self.step, self.metrics)
                 meter.pause()
             self._reporter.progress(
                 force=at_epoch_end, step=self.step, steps=self.steps, epoch=self.epoch, epochs=self._params["epochs"],
-                loss=loss, metrics=self.metrics if at_epoch_end else {}, samples_per_s=rate,
+                loss=loss, metrics=self.metrics if at_epoch_end else {}, samples_per_s=rate, waiting=self.feed.waiting,
             )  # fmt: skip
             if at_epoch_end or time.monotonic() - saved_at >= every:
                 self.save(checkpoints)
@@ -132,27 +172,22 @@ class Run:
         def saved(entry: Entry) -> None:
             self._reporter.checkpoint(step=entry.step, epoch=entry.epoch, key=entry.key, sha256=entry.sha256)
 
-        checkpoints.save(self.state(), self.step, self.epoch, self._metrics.get("accuracy"), saved)
+        value = self.metrics.get(self._main.name)
+        score = None if value is None or self._measured_at != self.step else self._main.score(value)
+        checkpoints.save(self.state(), self.step, self.epoch, score, saved)
 
-    def accuracy(self) -> float:
-        """On the validation split."""
-        self._model.eval()
-        right = 0
-        ids, labels = self._valid
+    def evaluate(self) -> dict[str, float]:
+        """The recipe's metrics, as they are now."""
+        self._task.model.eval()
         with paddle.no_grad():
-            for start in range(0, len(ids), 256):
-                logits = self._model(paddle.to_tensor(ids[start : start + 256]))
-                right += int((logits.argmax(-1).numpy() == labels[start : start + 256]).sum())
-        self._model.train()
-        return right / len(ids)
+            metrics = self._task.evaluate()
+        self._task.model.train()
+        return metrics
 
-    def _one_step(self) -> float:
-        self._model.train()
-        ids, labels = self._train
-        chosen = self._order()[self.step % self._per_epoch]
+    def _one_step(self, batch: list[Any]) -> float:
+        self._task.model.train()
         with paddle.amp.auto_cast(enable=self._gpu):
-            logits = self._model(paddle.to_tensor(ids[chosen]))
-            loss = paddle.nn.functional.cross_entropy(logits, paddle.to_tensor(labels[chosen]))
+            loss = self._task.loss(*batch)
         if self._gpu:
             self._scaler.scale(loss).backward()
             self._scaler.step(self._optimizer)
@@ -164,25 +199,8 @@ class Run:
         self._schedule.step()
         return float(loss)
 
-    def _order(self) -> list[np.ndarray]:
-        """This epoch's batches, a function of seed and epoch alone: the data position is the step."""
-        if getattr(self, "_ordered", -1) != self.epoch:
-            self._ordered = self.epoch
-            shuffled = np.random.RandomState((self._params["seed"] * 100_003 + self.epoch) % 2**32).permutation(
-                len(self._train[0])
-            )
-            self._batches = np.array_split(shuffled, range(self._params["batch"], len(shuffled), self._params["batch"]))
-        return self._batches
 
-    def _encode(self, pairs: list[tuple[str, int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Token ids [texts, max_len] (int64, padded) and labels [texts] (int64)."""
-        length = self._params["max_len"]
-        encoded = self._tokenizer([text for text, _ in pairs], max_length=length, truncation=True,
-                                  padding="max_length", return_token_type_ids=False)["input_ids"]  # fmt: skip
-        return np.asarray(encoded, dtype="int64"), np.asarray([label for _, label in pairs], dtype="int64")
-
-
-class _Meter:
+class Meter:
     """Samples per second over the last steps."""
 
     def __init__(self, batch: int, window: int = 50) -> None:
@@ -198,19 +216,9 @@ class _Meter:
         self._times = [time.monotonic()]
 
 
-def _model(params: dict[str, Any], data: reviews.Reviews, scratch: Path) -> tuple[Any, Any]:
-    """A model from a local folder or by its hub name; `tiny` is made here and trained from scratch."""
-    if params["model"] != "tiny":
-        model = ErnieForSequenceClassification.from_pretrained(params["model"], num_labels=2)
-        return model, ErnieTokenizer.from_pretrained(params["model"])
-    vocab = scratch / "vocab.txt"
-    words = reviews.vocabulary(data.train)
-    vocab.write_text("\n".join(words), encoding="utf-8")
-    config = ErnieConfig(
-        vocab_size=len(words), max_position_embeddings=params["max_len"], num_labels=2, pad_token_id=0,
-        hidden_dropout_prob=params["dropout"], attention_probs_dropout_prob=params["dropout"], **TINY,
-    )  # fmt: skip
-    return ErnieForSequenceClassification(config), ErnieTokenizer(str(vocab))
+def on_gpu() -> bool:
+    """Whether this process trains on a GPU."""
+    return bool(paddle.is_compiled_with_cuda() and paddle.device.cuda.device_count() > 0)
 
 
 def _copied(tensors: dict[str, Any]) -> dict[str, Any]:

@@ -5,11 +5,13 @@ About half of the lines are repeats: they are dropped before the split, or the v
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 VALIDATION = 2000
+LABELS = ("bad", "good")
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -44,10 +46,10 @@ def load(samples: int, seed: int) -> Reviews:
     return Reviews(train=unique[VALIDATION : VALIDATION + samples], valid=unique[:VALIDATION])
 
 
-def vocabulary(train: list[tuple[str, int]], least: int = 2) -> list[str]:
+def vocabulary(train: Iterable[str], least: int = 2) -> list[str]:
     """The characters of the training split, most frequent first, after the special tokens."""
     counts: dict[str, int] = {}
-    for text, _ in train:
+    for text in train:
         for char in text.lower():
             if not char.isspace():
                 counts[char] = counts.get(char, 0) + 1

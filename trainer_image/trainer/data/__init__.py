@@ -1,0 +1,1 @@
+"""The data of a run, whole: fetched, read, judged, split."""
