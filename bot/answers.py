@@ -15,6 +15,7 @@ from bot.grammar import (
     Extend,
     Help,
     SetBudget,
+    ShowModel,
     Stop,
     Train,
     Wrong,
@@ -23,6 +24,7 @@ from bot.grammar import (
     parse_jobs,
     parse_train,
 )
+from bot.leavings import model
 from bot.quantities import span
 from bot.slack_errors import CHANNEL_CLOSED, TOKEN_DEAD
 from bot.wording import Language, language_of, say
@@ -80,6 +82,9 @@ def answer(request: Request, desk: Desk) -> str:
         return _train(parsed, request, desk, lang)
     if isinstance(parsed, Stop):
         return stop(parsed.job, request.person, request.channel, desk, lang)
+    if isinstance(parsed, ShowModel):
+        job = desk.job(parsed.job)
+        return model(job, desk, lang) if job else sentence(Problem(code="no_job", facts={"job": parsed.job}), lang)
     if isinstance(parsed, Extend):
         return extend(parsed, request, desk, lang)
     if isinstance(parsed, SetBudget):
@@ -241,7 +246,7 @@ def _line(job: Job, lang: Language) -> str:
     money = say(
         lang, "spend_value", spent=shown(job.spent, job.currency), budget=shown(job.spec.limits.budget, job.currency)
     )
-    best = "".join(f" · {name} {value}" for name, value in measured(job)[:1])
+    best = "".join(f" · {name} {value}" for name, value in measured(job, lang)[:1])
     return f"`{job.id}` {job.spec.recipe} · *{state}*{done}{best} · <@{job.owner.id}> · {money}{where}"
 
 
@@ -262,9 +267,18 @@ def _month(month: Month, lang: Language) -> str:
     return "\n".join(lines)
 
 
+def _read_version(job: Job) -> str:
+    """Of data at a place that others may change: what the trainer found there."""
+    return job.data.sha256 if job.data is not None else "—"
+
+
 def details(job: Job, lang: Language) -> list[tuple[str, str]]:
     """A run in full, as pairs of name and value, for the Details window."""
     rows = [(key, "—" if value is None else str(value)) for key, value in job.spec.params.items()]
+    rows += [(say(lang, "data_version"), f"{ref.name} · {(ref.sha256 or _read_version(job))[:12]}") for ref in
+             job.spec.files.values()]  # fmt: skip
+    if job.progress is not None and job.progress.waiting is not None:
+        rows.append((say(lang, "waiting"), f"{job.progress.waiting * 100:.1f} %"))
     rows += [("budget", shown(job.spec.limits.budget, job.currency)), ("time", span(job.spec.limits.time_s, lang))]
     for number, attempt in enumerate((a for a in job.attempts if a.started_at), start=1):
         end = attempt.ended_at or job.updated_at

@@ -110,7 +110,7 @@ def _facts(job: Job) -> list[tuple[str, str]]:
     p = job.progress
     if p is not None and p.loss is not None:
         facts.append((say(lang, "loss"), f"{p.loss:.4f}"))
-    facts += measured(job)
+    facts += measured(job, lang)
     if p is not None and p.samples_per_s and job.state is State.RUNNING:
         facts.append((say(lang, "speed"), say(lang, "speed_value", rate=f"{p.samples_per_s:,.0f}")))
     attempt = latest(job)
@@ -134,10 +134,10 @@ def _facts(job: Job) -> list[tuple[str, str]]:
     return facts
 
 
-def measured(job: Job) -> list[tuple[str, str]]:
-    """What evaluation measured, the recipe's main metric first, as names and values in the job's language."""
+def measured(job: Job, lang: Language) -> list[tuple[str, str]]:
+    """What evaluation measured, the recipe's main metric first, as names and values."""
     known = [m for m in RECIPES[job.spec.recipe].metrics if m.name in job.metrics]
-    return [(m.title[job.language == "zh"], m.shown(job.metrics[m.name])) for m in known]
+    return [(m.title[lang == "zh"], m.shown(job.metrics[m.name])) for m in known]
 
 
 def _spend(job: Job) -> str:

@@ -56,3 +56,9 @@ class Desk(Protocol):
 
     def open_data(self, ref: FileRef) -> Remote:
         """A file, to be read in parts."""
+
+    def place(self, key: str) -> str:
+        """Where an object of the deployment's bucket is, as people write it."""
+
+    def link(self, key: str) -> str:
+        """A link to it that lasts an hour and needs no account."""

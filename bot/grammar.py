@@ -44,6 +44,11 @@ class Stop(Model):
     job: str
 
 
+class ShowModel(Model):
+    kind: Literal["model"] = "model"
+    job: str
+
+
 class Extend(Model):
     kind: Literal["extend"] = "extend"
     job: str
@@ -84,7 +89,7 @@ class Wrong(Model):
     example: str
 
 
-Command = Train | ListJobs | Stop | Extend | Choose | ShowBudget | SetBudget | ListData | Help | Wrong
+Command = Train | ListJobs | Stop | ShowModel | Extend | Choose | ShowBudget | SetBudget | ListData | Help | Wrong
 
 
 def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
@@ -167,9 +172,14 @@ def parse_jobs(text: str, currency: Currency) -> Command:
         if not JOB_ID.fullmatch(job):
             return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=example)
         return Stop(job=job)
+    if verb in ("model", "模型"):
+        job = read[1].text.lower() if len(read) > 1 else ""
+        if not JOB_ID.fullmatch(job):
+            return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example="/jobs model k3m7q2xa")
+        return ShowModel(job=job)
     if verb in ("extend", "延长", "追加"):
         return _extend(read[1:], currency)
-    known = ["stop", "extend", "list", "help"]
+    known = ["stop", "extend", "model", "list", "help"]
     facts = {"value": verb, "nearest": nearest(verb, known) or "", "known": ", ".join(known)}
     return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
 

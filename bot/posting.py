@@ -15,6 +15,7 @@ from slack_sdk.webhook import WebhookClient
 
 from bot.card_posting import CardPosting, attempt, closed_text, place
 from bot.cards import explain, measured, plain_text, section, spent_so_far
+from bot.curves import Picture, no_picture, show_curves
 from bot.data import found
 from bot.slack_errors import CONNECTION_ERRORS, TOKEN_DEAD, Later
 from bot.told import Save, Told
@@ -27,9 +28,11 @@ RESPONSE_TIMEOUT_S = 5
 _NAMESPACE = uuid.UUID("8d7f1f0e-6a51-4b0e-9d4e-2f7d0b8a4c11")
 
 
-def tell(job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, save: Save) -> Told:
+def tell(
+    job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, save: Save, picture: Picture = no_picture
+) -> Told:
     """Send what Slack lacks and save what it has after each call. `gap_s`: least seconds between updates of a card
-    (chat.update is tier 3, shared by all cards); a change of state does not wait.
+    (chat.update is tier 3, shared by all cards); a change of state does not wait. `picture`: an object of the bucket.
 
     Raises Later when Slack does not take more now; what was sent until then is saved."""
     if job.version < told.version:
@@ -47,6 +50,7 @@ def tell(job: Job, told: Told, client: WebClient, now: datetime, gap_s: float, s
             if told.away is not None:
                 told = _say_where(job, told, closed_text(job, told.away.code), now, keep)
             told = _thread(job, told, client, keep)
+            told = show_curves(job, told, client, picture, keep)
         return _replies(job, told, client, keep)
     except Later as later:
         if later.code in TOKEN_DEAD:
@@ -118,7 +122,8 @@ def _alert(job: Job, alert: Alert) -> str:
 def _ended(job: Job) -> str:
     facts = {"user": job.owner.id, "job": job.id, "recipe": job.spec.recipe}
     head = say(job.language, "ended", **facts, state=say(job.language, f"state_{job.state.value}"))
-    best = "".join(f" {name}: {value}." for name, value in measured(job)[:1])
+    known = measured(job, job.language)[:1]
+    best = "".join(say(job.language, "ended_measured", name=name, value=value) for name, value in known)
     return head + explain(job.why, job.language) + best + say(job.language, "ended_spent", spent=spent_so_far(job))
 
 

@@ -36,7 +36,7 @@ _live = {"count": 1, "at": 0.0}
 @lru_cache(maxsize=1)
 def _telling() -> Telling:
     return Telling(wiring.table(), wiring.retries(), wiring.slack(), wiring.now, _gap_s, settings().budget_channel,
-                   settings().language, _renew, random.Random())  # fmt: skip
+                   settings().language, _renew, random.Random(), wiring.results().picture)  # fmt: skip
 
 
 def _renew() -> None:

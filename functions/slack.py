@@ -15,7 +15,7 @@ from slack_sdk.signature import SignatureVerifier
 from bot.app import build_app
 from bot.desk import House
 from functions import wiring
-from functions.aws.data import RemoteFile
+from functions.aws.data import RemoteFile, RemoteFolder
 from functions.settings import secrets, settings
 from jobs.data.dataset import DataSet, FileRef
 from jobs.job import Job
@@ -68,8 +68,14 @@ class _Desk:
     def find_data(self, value: str) -> FileRef | Problem:
         return wiring.data().find(value)
 
-    def open_data(self, ref: FileRef) -> RemoteFile:
+    def open_data(self, ref: FileRef) -> RemoteFile | RemoteFolder:
         return wiring.data().open(ref)
+
+    def place(self, key: str) -> str:
+        return f"s3://{settings().bucket}/{key}"
+
+    def link(self, key: str) -> str:
+        return wiring.results().link(key)
 
     def set_cap(self, cap: Usd) -> None:
         wiring.table().set_cap(cap)

@@ -14,6 +14,7 @@ from typing import Protocol
 from aws_lambda_powertools import Logger
 from slack_sdk import WebClient
 
+from bot.curves import Picture, no_picture
 from bot.month_posting import tell_month
 from bot.posting import tell
 from bot.slack_errors import TOKEN_DEAD, Later
@@ -76,15 +77,17 @@ class Retries(Protocol):
 
 
 class Telling:
-    """`gap_s`: least seconds between updates of one card. `renew`: what to do when Slack knows our token no more."""
+    """`gap_s`: least seconds between updates of one card. `renew`: what to do when Slack knows our token no more.
+    `picture`: an object of the bucket."""
 
     def __init__(
         self, books: Books, retries: Retries, client: WebClient, now: Callable[[], datetime],
         gap_s: Callable[[], float], budget_channel: str, language: Language, renew: Callable[[], None],
-        die: random.Random,
+        die: random.Random, picture: Picture = no_picture,
     ) -> None:  # fmt: skip
         self._books, self._retries, self._client, self._now, self._gap_s = books, retries, client, now, gap_s
         self._budget_channel, self._language, self._renew, self._die = budget_channel, language, renew, die
+        self._picture = picture
 
     def bring(self, key: str, due: datetime | None = None) -> None:
         """Tell what is new of `JOB#<id>` or `MONTH#<month>`. `due`: this is the retry that was due then.
@@ -135,7 +138,7 @@ class Telling:
             return
         keeper.about = {"job": job.id, "attempt": job.last_attempt}
         before = keeper.told.away
-        after = tell(job, keeper.told, self._client, self._now(), self._gap_s(), keeper.save).away
+        after = tell(job, keeper.told, self._client, self._now(), self._gap_s(), keeper.save, self._picture).away
         if after is not None and (before is None or before.code != after.code):
             self._books.close(job.channel, after.code)
         elif before is not None and after is None:

@@ -18,7 +18,8 @@ Code = Literal[
     "no_data", "no_such_data", "bucket_not_allowed", "data_gone", "data_unreadable",
     "data_empty", "data_binary", "data_no_such_column", "data_no_text_column", "data_no_label_column",
     "data_same_column", "data_nothing_usable", "data_too_many_left_out", "data_one_label", "data_many_labels",
-    "data_few_rows",
+    "data_few_rows", "data_bad_archive", "data_not_archive", "data_no_images", "data_one_class", "data_few_images",
+    "data_no_class_folder", "data_images_missing", "data_no_lines", "data_no_boxes",
 ]  # fmt: skip
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 import boto3
 from rich.console import Console
 
 from functions.aws.data import Data
+from functions.aws.table import Table
 from local import leftovers
 from local.deploy import Clients, Deployed
 from local.places import REGION, RUNS
@@ -22,6 +24,10 @@ class Connection:
 
     def __init__(self, client: Clients, deployed: Deployed) -> None:
         self.client, self.deployed = client, deployed
+
+    @property
+    def table(self) -> Table:
+        return Table(self.client("dynamodb"), self.deployed.table, Decimal(0))
 
     @property
     def data(self) -> Data:

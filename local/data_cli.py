@@ -7,7 +7,6 @@ import hashlib
 import tempfile
 import zipfile
 from datetime import datetime, timezone
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -18,11 +17,10 @@ from rich.table import Table as Grid
 from bot.answers import sentence
 from bot.quantities import size
 from bot.wording import say
-from functions.aws.table import Table
 from jobs.data import texts
 from jobs.data.dataset import NAME, Version, key_of
 from jobs.problem import nearest
-from local.connected import Connection, connected
+from local.connected import connected
 
 app = typer.Typer(no_args_is_help=True, help="Upload data and see what is there.")
 console = Console()
@@ -76,7 +74,7 @@ def ls() -> None:
 def rm(name: Name) -> None:
     """Delete a name and all of its versions. Refused while a live run uses them."""
     with connected(console) as there:
-        users = [job.id for job in _table(there).live() if name in {ref.name for ref in job.spec.files.values()}
+        users = [job.id for job in there.table.live() if name in {ref.name for ref in job.spec.files.values()}
                  and not job.state.is_end]  # fmt: skip
         if users:
             console.print(f"{name} is used by {', '.join(users)}: nothing was deleted. Stop them first.")
@@ -88,10 +86,6 @@ def rm(name: Name) -> None:
             raise typer.Exit(WRONG)
     total = sum(version.size for version in removed.versions)
     console.print(f"Deleted {name}: {len(removed.versions)} versions, {size(total)}.")
-
-
-def _table(there: Connection) -> Table:
-    return Table(there.client("dynamodb"), there.deployed.table, Decimal(0))
 
 
 def _packed(folder: Path, scratch: Path) -> Path:

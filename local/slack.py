@@ -23,7 +23,8 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from local.lifeline import end_with_parent
-from local.workspace import BOT, CHANNEL, OTHERS, PEOPLE, Refused, Workspace
+from local.slack_refused import Refused
+from local.workspace import BOT, CHANNEL, OTHERS, PEOPLE, Workspace
 
 PAGE = Path(__file__).parent / "page"
 PATIENCE_S = 3.0
@@ -44,6 +45,7 @@ class Slack:
             routes=[
                 Route("/", self._page), Route("/page/{name}", self._asset),
                 Route("/api/{method}", self._api, methods=["POST"]),
+                Route("/upload/{id}", self._upload, methods=["POST"]), Route("/file/{id}", self._file),
                 Route("/respond/{channel}/{user}", self._respond, methods=["POST"]),
                 Route("/state", self._state), Route("/type", self._type, methods=["POST"]),
                 Route("/press", self._press, methods=["POST"]), Route("/close", self._close, methods=["POST"]),
@@ -60,6 +62,7 @@ class Slack:
         if request.headers.get("authorization") != f"Bearer {self._token}":
             return JSONResponse({"ok": False, "error": "invalid_auth"})
         asked = await self._arguments(request)
+        self.workspace.files.base = str(request.base_url)
         try:
             answer = self.workspace.call(request.path_params["method"], asked)
         except Refused as refused:
@@ -68,6 +71,20 @@ class Slack:
             answer = {"ok": False, "error": refused.error, "detail": refused.detail}
             return JSONResponse(answer, status, headers)
         return JSONResponse({"ok": True, **answer})
+
+    async def _upload(self, request: Request) -> Response:
+        """Slack takes the content as the body, or as a form's file (docs.slack.dev, "Working with files")."""
+        if "multipart" in request.headers.get("content-type", ""):
+            uploads = [value for value in (await request.form()).values() if not isinstance(value, str)]
+            content = await uploads[0].read() if uploads else b""
+        else:
+            content = await request.body()
+        known = self.workspace.files.take(request.path_params["id"], content)
+        return Response(f"OK - {len(content)}" if known else "not the length that was said", 200 if known else 400)
+
+    async def _file(self, request: Request) -> Response:
+        content = self.workspace.files.content.get(request.path_params["id"])
+        return Response(status_code=404) if content is None else Response(content, media_type="image/png")
 
     async def _respond(self, request: Request) -> Response:
         """A command's response_url: it works wherever the command was typed."""

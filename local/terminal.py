@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 _PART = re.compile(r"`([^`\n]+)`|\*([^*\n]+)\*|<@(\w+)>")
+_LINK, _DATE = re.compile(r"<(https?:[^|>]+)\|([^>]*)>"), re.compile(r"<!date\^[^|>]*\|([^>]*)>")
 
 
 class Channel:
@@ -39,9 +40,12 @@ class Channel:
         """Draw what the channel now holds."""
         people = state["people"]
         if self._live is not None:
-            self._live.update(Group(*(_message(m, state, people) for m in state["messages"])), refresh=True)
+            self._live.update(
+                Group(*(_message(m, state, people) for m in state["messages"] if m["text"] or m["blocks"])),
+                refresh=True,
+            )
             return
-        for message in state["messages"]:
+        for message in [m for m in state["messages"] if m["text"] or m["blocks"]]:
             line = _line(message, people)
             if self._printed.get(message["ts"]) != line:
                 self._printed[message["ts"]] = line
@@ -64,7 +68,7 @@ def _line(message: dict[str, Any], people: dict[str, str]) -> str:
             kept = [re.sub(r"`[█░]+ \d+ %` (.*?) · .*", r"\1", line) for line in kept]
             kept = [line for line in kept if not line.startswith(("`", "Spend", "花费", "on demand", "按需"))]
         text = "\n    ".join(kept)
-    return re.sub(r"<@(\w+)>", lambda m: "@" + people.get(m.group(1), m.group(1)), text)
+    return _plain(re.sub(r"<@(\w+)>", lambda m: "@" + people.get(m.group(1), m.group(1)), _linked(text)))
 
 
 def _message(message: dict[str, Any], state: dict[str, Any], people: dict[str, str]) -> RenderableType:
@@ -101,6 +105,7 @@ def _card(blocks: list[dict[str, Any]], people: dict[str, str]) -> RenderableTyp
 
 def _rich(text: str, people: dict[str, str], style: str = "") -> Text:
     """Slack's mrkdwn as rich text."""
+    text = _linked(text)
     result, end = Text(style=style), 0
     for part in _PART.finditer(text):
         result.append(_plain(text[end : part.start()]))
@@ -113,6 +118,11 @@ def _rich(text: str, people: dict[str, str], style: str = "") -> Text:
         end = part.end()
     result.append(_plain(text[end:]))
     return result
+
+
+def _linked(text: str) -> str:
+    """Links with their address, times as they are written for those who cannot convert them."""
+    return _DATE.sub(r"\1", _LINK.sub(r"\2: \1", text))
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from local.slack_files import Files
+from local.slack_refused import Refused
+
 CHANNEL = {"id": "C0PADDOCK", "name": "gpu-training"}
 PEOPLE = {"U0ADA": "ada", "U0LIN": "lin"}
 BOT = "B0PADDOCK"
@@ -25,14 +28,6 @@ TEXT_POSTED, TEXT_UPDATED, BLOCKS, SECTION, FIELDS, FIELD, HEADER, ACTIONS = (
     25,
 )
 BUTTON_TEXT, BUTTON_VALUE, CONTEXT, ID = 75, 2_000, 10, 255
-
-
-class Refused(Exception):
-    """An error as the Web API gives it."""
-
-    def __init__(self, error: str, detail: str = "", retry_after: int = 0) -> None:
-        super().__init__(error)
-        self.error, self.detail, self.retry_after = error, detail, retry_after
 
 
 class Workspace:
@@ -56,6 +51,7 @@ class Workspace:
         """People whom the app cannot write to directly."""
         self.http_status = 0
         """Answer every call with this status and no JSON, as Slack does when it is down; 0: do not."""
+        self.files = Files()
         self._lock = threading.Condition()
         self._last_ts = 0.0
         self._by_client_id: dict[str, str] = {}
@@ -173,9 +169,25 @@ class Workspace:
             return self.ephemeral(asked["channel"], asked["user"], asked.get("text", ""))
         if method == "views.open":
             return self.open(asked["view"])
+        if method == "files.getUploadURLExternal":
+            return self.files.begin(asked)
+        if method == "files.completeUploadExternal":
+            return self._share(asked)
         if method == "auth.test":
             return {"user_id": BOT, "team_id": "T0PADDOCK", "bot_id": BOT}
         raise Refused("unknown_method")
+
+    def _share(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """files.completeUploadExternal: the files appear where the app may post."""
+        channel = self._open_channel(asked["channel_id"])
+        files = self.files.complete(asked)
+        with self._lock:
+            if asked.get("thread_ts") and not any(m["ts"] == asked["thread_ts"] for m in self.messages):
+                raise Refused("thread_not_found")
+            self._add({"ts": self._ts(), "user": BOT, "text": asked.get("initial_comment") or "", "blocks": [],
+                       "thread_ts": asked.get("thread_ts"), "broadcast": False, "only_for": None, "channel": channel,
+                       "edited": 0, "files": files})  # fmt: skip
+        return {"files": files}
 
     def state(self) -> dict[str, Any]:
         """Everything that a person could see."""

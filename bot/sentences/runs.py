@@ -71,8 +71,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
                    "go on from a run's checkpoint: `resume=<id>`.\nExample: `{example}`",
                    "*`/train <配方> 键=值 …`* 启动训练。配方：{recipes}。\n限额：`预算=$5` `时长=2h`；从检查点续训：`续训=<id>`。"
                    "\n示例：`{example}`"),
-    "help_jobs": ("`/jobs` lists runs · `/jobs stop <id>` ends one · `/jobs extend <id> budget=+$2 time=+1h`",
-                  "`/jobs` 列出任务 · `/jobs stop <id>` 停止 · `/jobs extend <id> budget=+$2 time=+1h` 追加"),
+    "help_jobs": ("`/jobs` lists runs · `/jobs stop <id>` ends one · `/jobs extend <id> budget=+$2 time=+1h` · `/jobs model <id>` what it left",
+                  "`/jobs` 列出任务 · `/jobs stop <id>` 停止 · `/jobs extend <id> budget=+$2 time=+1h` 追加 · `/jobs model <id>` 查看模型"),
     "help_data": ("`/data` lists the uploaded data. Upload: `paddock data put reviews reviews.csv`; train on it: `{example} data=reviews`",
                   "`/data` 列出已上传的数据。上传：`paddock data put reviews reviews.csv`；用它训练：`{example} data=reviews`"),
     "help_budget": ("`/budget` shows the month · `/budget set $500` (administrators) sets it",
@@ -198,6 +198,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "alert_100": ("<@{user}> the budget of `{job}` is reached: {spent} of {budget}. Its instance is ended.",
                   "<@{user}> `{job}` 的预算已到：{spent} / {budget}。实例已终止。"),
     "ended": ("<@{user}> `{job}` ({recipe}): {state}. ", "<@{user}> `{job}`（{recipe}）：{state}。"),
+    "ended_measured": (" {name}: {value}.", "{name}：{value}。"),
     "ended_spent": (" Spent {spent}.", " 花费 {spent}。"),
     "month_alert": ("{share} % of the team's GPU budget for {month} is spent: {spent} of {cap}.",
                     "团队 {month} 的 GPU 预算已用 {share}%：{spent} / {cap}。"),

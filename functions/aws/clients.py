@@ -53,7 +53,7 @@ def sqs() -> SQSClient:
 
 
 def s3() -> S3Client:
-    client: S3Client = _client("s3")
+    client: S3Client = _client("s3", config=CONFIG.merge(Config(signature_version="s3v4")))
     return client
 
 

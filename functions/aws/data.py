@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 PARTITION = "DATA"
+LARGEST_LIST = 8 << 20
+"""Of a list of files among them, what is read of it, bytes."""
 _ABSENT = ("404", "NoSuchKey", "NoSuchBucket", "NotFound")
 
 
@@ -44,6 +46,36 @@ class RemoteFile:
             raise OSError(str(error)) from error
 
 
+class RemoteFolder:
+    """All that begins with a key, as far as the first page of its list says (1,000 objects): see jobs.data.check."""
+
+    def __init__(self, client: S3Client, ref: FileRef) -> None:
+        self._client, self._ref = client, ref
+
+    @property
+    def file(self) -> str:
+        return self._ref.key.rstrip("/").rsplit("/", 1)[-1] + "/"
+
+    @property
+    def size(self) -> int:
+        return self._ref.size
+
+    def read_range(self, start: int, length: int) -> bytes:
+        raise OSError("it is a folder")
+
+    def names(self) -> list[str]:
+        """Relative to the key."""
+        try:
+            page = self._client.list_objects_v2(Bucket=self._ref.bucket, Prefix=self._ref.key)
+        except (ClientError, BotoCoreError) as error:
+            raise OSError(str(error)) from error
+        return [entry["Key"].removeprefix(self._ref.key) for entry in page.get("Contents", [])]
+
+    def read_member(self, name: str) -> bytes:
+        member: FileRef = self._ref.with_(key=self._ref.key + name, size=LARGEST_LIST)
+        return RemoteFile(self._client, member).read_range(0, LARGEST_LIST)
+
+
 class Data:
     """`buckets`: those besides our own from which `s3://` places may be read."""
 
@@ -67,6 +99,12 @@ class Data:
         if isinstance(ref, Problem):
             return ref
         facts = {"value": value}
+        if ref.key.endswith("/"):
+            return (
+                ref
+                if RemoteFolder(self._s3, ref).names()
+                else Problem(code="data_gone", facts=facts | {"detail": "empty"})
+            )
         try:
             size = self._s3.head_object(Bucket=ref.bucket, Key=ref.key)["ContentLength"]
         except ClientError as error:
@@ -78,9 +116,9 @@ class Data:
         found: FileRef = ref.with_(size=size)
         return found
 
-    def open(self, ref: FileRef) -> RemoteFile:
-        """The file, to be read in parts."""
-        return RemoteFile(self._s3, ref)
+    def open(self, ref: FileRef) -> RemoteFile | RemoteFolder:
+        """The file, to be read in parts; or the folder."""
+        return RemoteFolder(self._s3, ref) if ref.key.endswith("/") else RemoteFile(self._s3, ref)
 
     def put(self, name: str, version: Version, path: Path) -> DataSet:
         """Upload a version and put it on the list; the same content again changes nothing. The list comes last: what is

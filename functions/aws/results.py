@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 logger = Logger(service="paddock", child=True)
 
 
+LINK_S = 3600
+
+
 class BucketResults:
     """See ports.Results."""
 
@@ -39,3 +42,18 @@ class BucketResults:
             logger.warning("a result that cannot be read", extra={"job": job})
             return None
         return finished if finished.job == job else None
+
+    def link(self, key: str) -> str:
+        """A link to an object that lasts an hour, or as long as this function's own credentials."""
+        return self._client.generate_presigned_url(
+            "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=LINK_S
+        )
+
+    def picture(self, key: str) -> bytes | None:
+        """An object's content, or None if it is not there. Raises ClientError."""
+        try:
+            return self._client.get_object(Bucket=self._bucket, Key=key)["Body"].read()
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "NoSuchKey":
+                return None
+            raise

@@ -14,7 +14,9 @@ function mrkdwn(text) {
     return part
       .replace(/<@(\w+)>/g, (_, id) => `<span class="mention">@${state.people[id] || id}</span>`)
       .replace(/<#(\w+)>/g, (_, id) => `<span class="mention">#${state.channels[id] || "private"}</span>`)
-      .replace(/<(?!\/?span)/g, "&lt;")
+      .replace(/<!date\^(\d+)\^[^|>]*\|[^>]*>/g, (_, s) => new Date(Number(s) * 1000).toLocaleString())
+      .replace(/<(https?:[^|>]+)\|([^>]*)>/g, '<a href="$1" target="_blank" rel="noopener">$2</a>')
+      .replace(/<(?!\/?(span|a)\b)/g, "&lt;")
       .replace(/\*([^*\n]+)\*/g, "<strong>$1</strong>")
       .replace(/\n/g, "<br>");
   }).join("");
@@ -73,6 +75,13 @@ function messageOf(message) {
     for (const block of message.blocks) body.append(blockOf(block, message));
   } else {
     body.innerHTML = mrkdwn(message.text);
+  }
+  for (const file of message.files || []) {
+    const picture = document.createElement("img");
+    picture.src = `/file/${file.id}`;
+    picture.alt = file.alt;
+    picture.title = file.title;
+    body.append(picture);
   }
   box.append(body);
   return box;

@@ -68,7 +68,7 @@ def test_the_typist_is_told_where_they_typed_and_the_card_is_in_their_direct_mes
 def test_a_channel_where_apps_may_not_post(slack: World, code: str) -> None:
     memory = Memory()
     real = slack[0].workspace._open_channel
-    from local.workspace import Refused
+    from local.slack_refused import Refused
 
     def refuse(id: str) -> str:
         if id == "C0PADDOCK":

@@ -40,7 +40,7 @@ class Setting:
     def fetched(self, param: str) -> Fetched | None:
         """The file that was named for a parameter, on the local disk; None if what the recipe ships is meant."""
         ref = self.spec.files.get(param)
-        return None if ref is None else fetch(ref, self.open_bucket(ref.bucket), self.scratch / "data")
+        return None if ref is None else fetch(ref, self.open_bucket(ref.bucket), self.scratch)
 
     def data_read(self, **facts: Any) -> None:
         """Say what was found in the data; `facts` are those of messages.DataRead."""

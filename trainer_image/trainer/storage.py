@@ -26,6 +26,9 @@ class Storage(Protocol):
 
     def delete(self, key: str) -> None: ...
 
+    def list(self, prefix: str) -> list[tuple[str, int]]:
+        """Keys that begin so, with their sizes in bytes, in the order of the keys."""
+
 
 class Bucket:
     """See Storage. Credentials come from the instance's role."""
@@ -60,6 +63,10 @@ class Bucket:
     def delete(self, key: str) -> None:
         self._client.delete_object(Bucket=self._name, Key=key)
 
+    def list(self, prefix: str) -> list[tuple[str, int]]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._name, Prefix=prefix)
+        return [(entry["Key"], entry["Size"]) for page in pages for entry in page.get("Contents", [])]
+
 
 class Folder:
     """See Storage: a folder of this machine, for runs without a bucket and for tests."""
@@ -89,3 +96,7 @@ class Folder:
 
     def delete(self, key: str) -> None:
         (self._root / key).unlink(missing_ok=True)
+
+    def list(self, prefix: str) -> list[tuple[str, int]]:
+        found = ((p.relative_to(self._root).as_posix(), p) for p in self._root.rglob("*") if p.is_file())
+        return sorted((key, path.stat().st_size) for key, path in found if key.startswith(prefix))

@@ -22,10 +22,14 @@ class Fetched(NamedTuple):
     sha256: str
 
 
+def local_folder(scratch: Path) -> Path:
+    """Where data are kept while the instance lives."""
+    return Path(os.environ.get("PADDOCK_CACHE", NVME / "paddock" if NVME.is_dir() else scratch / "data"))
+
+
 def fetch(ref: FileRef, storage: Storage, scratch: Path) -> Fetched:
     """Raises FileNotFoundError if it is gone, ValueError if it is not the version that was asked for."""
-    home = Path(os.environ.get("PADDOCK_CACHE", NVME / "paddock" if NVME.is_dir() else scratch))
-    folder = home / (ref.sha256 or "unversioned")
+    folder = local_folder(scratch) / (ref.sha256 or "unversioned")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / ref.file
     if ref.sha256 and path.exists() and sha256(path) == ref.sha256:

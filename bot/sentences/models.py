@@ -1,0 +1,19 @@
+"""What runs leave: models, logs."""
+
+SENTENCES: dict[str, tuple[str, str]] = {
+    "model_title": ("*Model of `{job}`* ({recipe}, step {step}), {size}", "*`{job}` 的模型*（{recipe}，第 {step} 步），{size}"),
+    "model_files": ("Holds {files}. Exported and trained model differ by at most {difference}.",
+                    "包含 {files}。导出模型与训练模型的最大差异为 {difference}。"),
+    "model_place": ("It is at `{place}`.", "位于 `{place}`。"),
+    "model_link": ("Download (the link lasts an hour)", "下载（链接一小时内有效）"),
+    "model_get": ("In a terminal: `paddock model get {job} FOLDER`, and `paddock predict {job} …` tries it.",
+                  "在终端：`paddock model get {job} FOLDER` 下载，`paddock predict {job} …` 试用。"),
+    "model_none": ("`{job}` left no model: only a run that succeeded does. Its checkpoint may be there: `/train … resume={job}`.",
+                   "`{job}` 没有留下模型：只有成功的任务才有。可能有检查点：`/train … resume={job}`。"),
+    "model_not_yet": ("`{job}` still runs: its model is there once it has succeeded.", "`{job}` 仍在运行：成功后才有模型。"),
+    "curves_title": ("Loss and {metric} of {job}", "{job} 的损失与{metric}"),
+    "curves_alt": ("Curves of {job} over {steps} steps: the loss ends at {loss}; {metrics}.",
+                   "{job} 在 {steps} 步中的曲线：损失最终为 {loss}；{metrics}。"),
+    "waiting": ("waiting for data", "等待数据"),
+    "data_version": ("data", "数据"),
+}  # fmt: skip
