@@ -191,7 +191,7 @@ def resume(spec: JobSpec, typed: frozenset[str], earlier: Job | None) -> JobSpec
     return (
         Wrong(problems=tuple(problems), example=example)
         if problems
-        else spec.with_(params=params, files=earlier.spec.files)
+        else spec.with_(params=params, files={p: ref for p, ref in earlier.spec.files.items() if params[p] == was[p]})
     )
 
 
@@ -277,6 +277,8 @@ def details(job: Job, lang: Language) -> list[tuple[str, str]]:
     rows = [(key, "—" if value is None else str(value)) for key, value in job.spec.params.items()]
     rows += [(say(lang, "data_version"), f"{ref.name} · {(ref.sha256 or _read_version(job))[:12]}") for ref in
              job.spec.files.values()]  # fmt: skip
+    if job.code_version:
+        rows.append((say(lang, "code_version"), job.code_version[:12]))
     if job.progress is not None and job.progress.waiting is not None:
         rows.append((say(lang, "waiting"), f"{job.progress.waiting * 100:.1f} %"))
     rows += [("budget", shown(job.spec.limits.budget, job.currency)), ("time", span(job.spec.limits.time_s, lang))]

@@ -10,6 +10,7 @@ from typing import Any
 from bot.quantities import bar, span
 from bot.wording import Language, escape, say, short
 from jobs.job import Attempt, Job, State, Why
+from jobs.logs import Masked
 from jobs.model import Model
 from jobs.money import seconds, shown, stored
 from jobs.recipes import RECIPES
@@ -18,6 +19,9 @@ HEARTBEAT_S = 180
 HEADER_LIMIT, FIELD_LIMIT, SECTION_LIMIT, UPDATE_TEXT_LIMIT = 150, 2000, 3000, 4000
 COMMAND_SHOWN, DETAIL_SHOWN, GO_ON_SHOWN = 300, 1200, 400
 """What is longer in a command or an error is shortened before it is sent."""
+
+OWN_METRICS = 4
+"""Of own code, that are shown."""
 
 _SIGNS = {
     State.QUEUED: "⏳", State.LAUNCHING: "🚀", State.RUNNING: "🟢", State.INTERRUPTED: "🟡", State.STOPPING: "🟠",
@@ -39,7 +43,7 @@ def card(job: Job) -> Card:
     state = say(lang, f"state_{job.state.value}")
     title = f"{_SIGNS[job.state]} {job.spec.recipe} · {state}"
     who = say(lang, "by", user=job.owner.id)
-    command = escape(short(job.command, COMMAND_SHOWN))
+    command = escape(Masked()(short(job.command, COMMAND_SHOWN)))
     why = reason(job)
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": {"type": "plain_text", "text": short(title, HEADER_LIMIT), "emoji": True}},
@@ -96,8 +100,13 @@ def resume_command(job: Job) -> str:
 
 def _progress(job: Job) -> str:
     p = job.progress
-    if p is None or not p.steps:
+    if p is None or not (p.steps or p.step):
         return ""
+    if not p.steps:
+        return say(job.language, "only_step", step=str(p.step))
+    if not p.epochs:
+        where = say(job.language, "steps", step=str(p.step), steps=str(p.steps))
+        return f"`{bar(p.step / p.steps)}`\n{where}"
     epoch = min(p.epoch + 1, p.epochs)
     counts = {"epoch": epoch, "epochs": p.epochs, "step": p.step, "steps": p.steps}
     where = say(job.language, "epoch_step", **{name: str(count) for name, count in counts.items()})
@@ -136,7 +145,10 @@ def _facts(job: Job) -> list[tuple[str, str]]:
 
 def measured(job: Job, lang: Language) -> list[tuple[str, str]]:
     """What evaluation measured, the recipe's main metric first, as names and values."""
-    known = [m for m in RECIPES[job.spec.recipe].metrics if m.name in job.metrics]
+    recipe = RECIPES[job.spec.recipe]
+    known = [m for m in recipe.metrics if m.name in job.metrics]
+    if not recipe.metrics:
+        return [(escape(name), f"{value:.4g}") for name, value in list(job.metrics.items())[:OWN_METRICS]]
     return [(m.title[lang == "zh"], m.shown(job.metrics[m.name])) for m in known]
 
 

@@ -6,7 +6,7 @@ from bot.desk import Desk
 from bot.quantities import size
 from bot.wording import Language, say
 from jobs.data.check import check
-from jobs.data.dataset import DataSet, FileRef
+from jobs.data.dataset import ADDRESS, DataSet, FileRef
 from jobs.messages import DataRead, Left
 from jobs.problem import Problem
 from jobs.recipes import RECIPES
@@ -25,7 +25,11 @@ def resolve(spec: JobSpec, desk: Desk) -> JobSpec | list[Problem]:
     problems: list[Problem] = []
     for param in RECIPES[spec.recipe].params:
         value = spec.params[param.name]
-        if param.kind != "data" or value is None or value in param.choices:
+        if param.kind not in ("data", "code") or value is None or value in param.choices:
+            continue
+        address = ADDRESS.fullmatch(str(value)) if param.kind == "code" else None
+        if address is not None:
+            problems += _host(param.name, address[1], desk)
             continue
         ref = spec.files.get(param.name) or desk.find_data(str(value))
         found = [ref] if isinstance(ref, Problem) else check(param, spec.params, desk.open_data(ref))
@@ -39,6 +43,12 @@ def resolve(spec: JobSpec, desk: Desk) -> JobSpec | list[Problem]:
         return problems
     resolved: JobSpec = spec.with_(files=files)
     return resolved
+
+
+def _host(key: str, host: str, desk: Desk) -> list[Problem]:
+    allowed = desk.house.code_hosts
+    facts = {"key": key, "value": host, "known": ", ".join(allowed)}
+    return [] if host in allowed else [Problem(code="host_not_allowed", facts=facts)]
 
 
 def listing(sets: list[DataSet], lang: Language) -> str:

@@ -22,6 +22,8 @@ class House(Model):
     terms: Terms
     admins: tuple[str, ...]
     language: Language
+    code_hosts: tuple[str, ...] = ()
+    """From which own code may be fetched."""
 
 
 class Desk(Protocol):

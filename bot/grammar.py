@@ -123,6 +123,12 @@ def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
             problems.append(result)
         else:
             values[str(_key(key, recipe))] = result
+    if "resume" not in values:
+        problems += [
+            Problem(code="missing", facts={"key": p.name, "example": p.example})
+            for p in recipe.params
+            if p.required and p.name not in values and p.name not in {problem.facts.get("key") for problem in problems}
+        ]
     if problems:
         return Wrong(problems=tuple(problems), example=recipe.example)
     limits = defaults.with_(budget=values.pop("budget", defaults.budget), time_s=values.pop("time", defaults.time_s))

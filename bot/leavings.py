@@ -19,11 +19,14 @@ def model(job: Job, desk: Desk, lang: Language) -> str:
     files = [name for name in left.files if "/" not in name]
     shown = ", ".join(files[:FILES_SHOWN]) + (", …" if len(files) > FILES_SHOWN else "")
     facts = {"job": job.id, "recipe": job.spec.recipe, "size": size(left.size), "step": str(left.step), "files": shown,
-             "difference": f"{left.difference:.1g}", "place": desk.place(left.key)}  # fmt: skip
+             "place": desk.place(left.key)}  # fmt: skip
     lines = [say(lang, "model_title", **facts)]
     scores = " · ".join(f"{name} {value}" for name, value in measured(job, lang))
     lines += [scores] if scores else []
-    lines += [say(lang, "model_files", **facts), say(lang, "model_place", **facts)]
+    lines.append(say(lang, "model_files", **facts))
+    if left.difference is not None:
+        lines.append(say(lang, "model_difference", difference=f"{left.difference:.1g}"))
+    lines.append(say(lang, "model_place", **facts))
     lines.append(f"<{escape(desk.link(left.key))}|{say(lang, 'model_link')}>")
     lines.append(say(lang, "model_get", **facts))
     return "\n".join(lines)

@@ -47,10 +47,11 @@ class Settings(BaseModel):
     admins: tuple[str, ...] = Field(alias="PADDOCK_ADMINS")
     language: Language = Field(alias="PADDOCK_LANGUAGE")
     data_buckets: tuple[str, ...] = Field(alias="PADDOCK_DATA_BUCKETS", default=())
+    code_hosts: tuple[str, ...] = Field(alias="PADDOCK_CODE_HOSTS", default=())
     budget_channel: str = Field(alias="PADDOCK_BUDGET_CHANNEL", default="")
     slack_api: str = Field(alias="PADDOCK_SLACK_API", default="https://slack.com/api/")
 
-    @field_validator("admins", "data_buckets", mode="before")
+    @field_validator("admins", "data_buckets", "code_hosts", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(v for v in value.split(",") if v) if isinstance(value, str) else value
@@ -67,7 +68,8 @@ class Settings(BaseModel):
     @property
     def house(self) -> House:
         limits = Limits(budget=self.default_budget, time_s=self.default_time_s, currency=self.currency)
-        return House(defaults=limits, terms=self.terms, admins=self.admins, language=self.language)
+        return House(defaults=limits, terms=self.terms, admins=self.admins, language=self.language,
+                     code_hosts=self.code_hosts)  # fmt: skip
 
 
 class Secrets(BaseModel):

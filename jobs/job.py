@@ -204,6 +204,8 @@ class Job(Model):
     metrics: dict[str, float] = {}
     data: DataRead | None = None
     model: Trained | None = None
+    code_version: str = ""
+    """Own code: the commit, or the upload's sha256, that the first attempt found. Later ones use the same."""
     checkpoint: CheckpointRef | None = None
     origin: Origin | None = None
     finished: bool = False

@@ -203,6 +203,8 @@ class Started(Report):
     resumed_step: int = 0
     steps: int = 0
     device: str = ""
+    code: str = ""
+    """Own code: its commit, or its upload's sha256."""
     schedule: Literal["as_planned", "longer", "new_rate"] = "as_planned"
     """What a run that goes on from another's checkpoint does to the learning rate: nothing; it now falls to 0 at a
     later step, on the line that it would have been on with that many epochs from the start; or it begins anew at this
@@ -250,13 +252,13 @@ class DataRead(Report):
 class Trained(Model):
     """The model that a run leaves in the bucket: `key` of one archive with everything, `folder` of what is looked at
     alone (its description, its curves). `size` in bytes; `difference`: the largest between what the trained model and
-    the exported one, loaded in a new process, answer for the same samples."""
+    the exported one, loaded in a new process, answer for the same samples; None for own code's output."""
 
     key: str
     folder: str
     size: int
     step: int
-    difference: float
+    difference: float | None = None
     files: tuple[str, ...]
 
 
@@ -339,6 +341,9 @@ class RunSpec(Model):
     """URL of the report queue."""
     token: str
     region: str
+    deployment: str = "paddock"
+    code_version: str = ""
+    """Own code: what an earlier attempt found."""
     spent: Usd = Decimal(0)
     """What the run had cost when this attempt was launched."""
     hourly: Usd | None = None

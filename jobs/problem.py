@@ -13,7 +13,10 @@ Code = Literal[
     "unknown_recipe", "no_recipe", "unknown_key", "duplicate_key", "not_a_pair", "not_a_number", "not_whole",
     "too_low", "too_high", "not_a_choice", "not_money", "not_a_time", "empty_value", "other_currency",
     "unclear_digit", "unclosed_quote", "no_job", "unknown_word", "not_yours", "not_admin", "not_resumable",
-    "too_long", "not_a_name", "no_unit", "kept_on_resume", "nothing_left", "still_live", "not_data",
+    "too_long", "not_a_name", "no_unit", "kept_on_resume", "nothing_left", "still_live", "not_data", "not_code",
+    "missing",
+    # of own code
+    "host_not_allowed", "code_not_found", "requirements_failed", "no_such_secret",
     # of data
     "no_data", "no_such_data", "bucket_not_allowed", "data_gone", "data_unreadable",
     "data_empty", "data_binary", "data_no_such_column", "data_no_text_column", "data_no_label_column",

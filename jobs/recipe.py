@@ -21,8 +21,9 @@ class Param(Model):
     """One parameter of a recipe. `low` and `high` are inclusive; `default` None means: the recipe decides."""
 
     name: str
-    kind: Literal["int", "float", "choice", "text", "data"]
-    """`data`: one of `choices` (what the recipe ships), the name of an uploaded set, or a place `s3://bucket/key`."""
+    kind: Literal["int", "float", "choice", "text", "data", "code"]
+    """`data`: one of `choices` (what the recipe ships), the name of an uploaded set, or a place `s3://bucket/key`.
+    `code`: the name of an upload, or a repository's address `https://host/path@ref`."""
     default: Value | None
     low: Decimal | None = None
     high: Decimal | None = None
@@ -33,6 +34,8 @@ class Param(Model):
     """A regular expression that all of a text must match."""
     aliases: tuple[str, ...] = ()
     example: str
+    required: bool = False
+    """There is no default: it must be typed."""
     holds: Holds = "anything"
     """Of data: what must be in them. Checked before anything is launched."""
     changeable: bool = False

@@ -21,6 +21,8 @@ Step = tuple[Job, tuple[Effect, ...]]
 def on_started(job: Job, message: Started, now: datetime) -> Step:
     """The trainer runs."""
     job = _heard(job, message, now)
+    if message.code and not job.code_version:
+        job = job.with_(code_version=message.code)
     if job.spec.resume is not None and job.origin is None and job.checkpoint is None:
         job = job.with_(origin=Origin(step=message.resumed_step, schedule=message.schedule))
     if job.state is State.LAUNCHING and job.current is not None and job.current.number == message.attempt:

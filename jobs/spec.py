@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import model_validator
 
-from jobs.data.dataset import NAME, PLACE, FileRef
+from jobs.data.dataset import ADDRESS, NAME, PLACE, FileRef
 from jobs.model import Model, Usd
 from jobs.money import SYMBOLS, Currency
 from jobs.problem import Problem
@@ -73,6 +73,8 @@ class JobSpec(Model):
             raise ValueError(f"parameters {sorted(self.params)} are not those of {self.recipe}")
         for param in recipe.params:
             value = self.params[param.name]
+            if value is None and param.required:
+                raise ValueError(f"{param.name} is missing")
             if value is not None and isinstance(read_value(param, str(value)), Problem):
                 raise ValueError(f"{param.name}={value!r} is out of bounds")
         if not LOWEST_BUDGET <= self.limits.budget <= HIGHEST_BUDGET:
@@ -91,6 +93,9 @@ def read_value(param: Param, text: str) -> Value | Problem:
         if text in param.choices or (PLACE if text.startswith("s3:") else NAME).fullmatch(text):
             return text
         return Problem(code="not_data", facts=facts | {"choices": ", ".join(param.choices)})
+    if param.kind == "code":
+        fits = (ADDRESS if "://" in text else NAME).fullmatch(text)
+        return text if fits else Problem(code="not_code", facts=facts)
     if param.kind == "text":
         if len(text) > param.longest:
             return Problem(code="too_long", facts=facts | {"bound": str(param.longest), "length": str(len(text))})

@@ -38,6 +38,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "not_a_name": ("`{key}={value}` is not a name: use letters, digits, `.`, `_`, `-` and `/`, for example "
                    "`{key}={example}`.",
                    "`{key}={value}` 不是有效的名称：只能用字母、数字、`.`、`_`、`-` 和 `/`，例如 `{key}={example}`。"),
+    "missing": ("`{key}` is missing, for example `{key}={example}`.", "缺少 `{key}`，例如 `{key}={example}`。"),
     "empty_value": ("`{key}` has no value, for example `{example}`.", "`{key}` 没有值，例如 `{example}`。"),
     "unclear_digit": ("`{value}` is not a plain digit; type 0 to 9.", "`{value}` 不是普通数字，请输入 0 到 9。"),
     "unclosed_quote": ("A quote is opened before `{value}` but not closed.", "`{value}` 之前的引号没有闭合。"),
@@ -166,6 +167,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "state_out_of_time": ("out of time", "已超时"), "state_out_of_budget": ("out of budget", "预算用尽"),
     "state_no_capacity": ("no capacity", "无容量"), "state_refused": ("refused", "未受理"),
     "by": ("by <@{user}>", "由 <@{user}> 启动"),
+    "steps": ("step {step}/{steps}", "第 {step}/{steps} 步"),
+    "only_step": ("step {step}", "第 {step} 步"),
     "epoch_step": ("epoch {epoch}/{epochs} · step {step}/{steps}", "第 {epoch}/{epochs} 轮 · 第 {step}/{steps} 步"),
     "loss": ("Loss", "损失"), "speed": ("Speed", "速度"),
     "speed_value": ("{rate} samples/s", "{rate} 样本/秒"), "instance": ("Instance", "实例"),

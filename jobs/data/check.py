@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from jobs.data import archive, images, texts
+from jobs.data import archive, images, lines, texts
 from jobs.problem import Problem
 from jobs.recipe import Param, Value
 
@@ -42,6 +42,8 @@ def check(param: Param, params: dict[str, Value | None], remote: Remote) -> list
             return _texts(params, remote)
         if param.holds == "images":
             return _archive(remote, images.arrange)
+        if param.holds == "lines":
+            return _archive(remote, lines.arrange)
     except OSError as error:
         return [Problem(code="data_unreadable", facts={"value": remote.file, "detail": str(error)})]
     return []

@@ -9,6 +9,8 @@ from jobs.model import Model, UtcTime
 NAME = re.compile(r"(?!s3:)\w[\w.-]{0,63}")
 """Letters of any script, digits, `_`, `.` and `-`."""
 PLACE = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[^\s<>|\"']{1,900}")
+ADDRESS = re.compile(r"https://([a-z0-9.-]+)(?::\d+)?/[\w./~-]{1,300}(?:@[\w./-]{1,200})?", re.ASCII)
+"""A repository, and after `@` a branch, a tag or a commit."""
 PREFIX = "data/"
 
 

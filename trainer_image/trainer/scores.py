@@ -23,3 +23,13 @@ def _f1(answered: np.ndarray, is_so: np.ndarray) -> float:
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values) if values else 0.0
+
+
+def edits(said: str, right: str) -> int:
+    """The fewest insertions, deletions and replacements of characters that make one into the other (Levenshtein)."""
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(said, start=1):
+        before, row[0] = row[0], i
+        for j, b in enumerate(right, start=1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (a != b))
+    return row[-1]
