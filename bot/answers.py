@@ -15,6 +15,7 @@ from bot.grammar import (
     Extend,
     Help,
     SetBudget,
+    ShowLogs,
     ShowModel,
     Stop,
     Train,
@@ -24,7 +25,7 @@ from bot.grammar import (
     parse_jobs,
     parse_train,
 )
-from bot.leavings import model
+from bot.leavings import logs, model
 from bot.quantities import span
 from bot.slack_errors import CHANNEL_CLOSED, TOKEN_DEAD
 from bot.wording import Language, language_of, say
@@ -82,9 +83,9 @@ def answer(request: Request, desk: Desk) -> str:
         return _train(parsed, request, desk, lang)
     if isinstance(parsed, Stop):
         return stop(parsed.job, request.person, request.channel, desk, lang)
-    if isinstance(parsed, ShowModel):
-        job = desk.job(parsed.job)
-        return model(job, desk, lang) if job else sentence(Problem(code="no_job", facts={"job": parsed.job}), lang)
+    if isinstance(parsed, ShowModel | ShowLogs):
+        job, tell = desk.job(parsed.job), model if isinstance(parsed, ShowModel) else logs
+        return tell(job, desk, lang) if job else sentence(Problem(code="no_job", facts={"job": parsed.job}), lang)
     if isinstance(parsed, Extend):
         return extend(parsed, request, desk, lang)
     if isinstance(parsed, SetBudget):

@@ -59,6 +59,9 @@ class Desk(Protocol):
     def open_data(self, ref: FileRef) -> Remote:
         """A file, to be read in parts."""
 
+    def log(self, job: str, attempt: int, count: int) -> list[str]:
+        """The last lines that an attempt printed, oldest first."""
+
     def place(self, key: str) -> str:
         """Where an object of the deployment's bucket is, as people write it."""
 

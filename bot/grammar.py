@@ -49,6 +49,11 @@ class ShowModel(Model):
     job: str
 
 
+class ShowLogs(Model):
+    kind: Literal["logs"] = "logs"
+    job: str
+
+
 class Extend(Model):
     kind: Literal["extend"] = "extend"
     job: str
@@ -89,7 +94,9 @@ class Wrong(Model):
     example: str
 
 
-Command = Train | ListJobs | Stop | ShowModel | Extend | Choose | ShowBudget | SetBudget | ListData | Help | Wrong
+Command = (
+    Train | ListJobs | Stop | ShowModel | ShowLogs | Extend | Choose | ShowBudget | SetBudget | ListData | Help | Wrong
+)
 
 
 def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
@@ -178,14 +185,15 @@ def parse_jobs(text: str, currency: Currency) -> Command:
         if not JOB_ID.fullmatch(job):
             return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=example)
         return Stop(job=job)
-    if verb in ("model", "模型"):
+    if verb in ("model", "模型", "logs", "log", "日志"):
         job = read[1].text.lower() if len(read) > 1 else ""
+        shown: type[ShowModel] | type[ShowLogs] = ShowModel if verb in ("model", "模型") else ShowLogs
         if not JOB_ID.fullmatch(job):
-            return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example="/jobs model k3m7q2xa")
-        return ShowModel(job=job)
+            return Wrong(problems=(Problem(code="no_job", facts={"job": job}),), example=f"/jobs {verb} k3m7q2xa")
+        return shown(job=job)
     if verb in ("extend", "延长", "追加"):
         return _extend(read[1:], currency)
-    known = ["stop", "extend", "model", "list", "help"]
+    known = ["stop", "extend", "model", "logs", "list", "help"]
     facts = {"value": verb, "nearest": nearest(verb, known) or "", "known": ", ".join(known)}
     return Wrong(problems=(Problem(code="unknown_word", facts=facts),), example=example)
 

@@ -47,6 +47,7 @@ class Settings(BaseModel):
     admins: tuple[str, ...] = Field(alias="PADDOCK_ADMINS")
     language: Language = Field(alias="PADDOCK_LANGUAGE")
     data_buckets: tuple[str, ...] = Field(alias="PADDOCK_DATA_BUCKETS", default=())
+    run_logs: str = Field(alias="PADDOCK_RUN_LOGS")
     code_hosts: tuple[str, ...] = Field(alias="PADDOCK_CODE_HOSTS", default=())
     budget_channel: str = Field(alias="PADDOCK_BUDGET_CHANNEL", default="")
     slack_api: str = Field(alias="PADDOCK_SLACK_API", default="https://slack.com/api/")

@@ -71,6 +71,9 @@ class _Desk:
     def open_data(self, ref: FileRef) -> RemoteFile | RemoteFolder:
         return wiring.data().open(ref)
 
+    def log(self, job: str, attempt: int, count: int) -> list[str]:
+        return [line.text for line in wiring.logs().last(job, attempt, count)]
+
     def place(self, key: str) -> str:
         return f"s3://{settings().bucket}/{key}"
 

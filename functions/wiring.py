@@ -10,6 +10,7 @@ from slack_sdk import WebClient
 from functions.aws import clients
 from functions.aws.data import Data
 from functions.aws.instances import Home, Instances
+from functions.aws.logs import Logs
 from functions.aws.prices import Prices
 from functions.aws.queue import Queue
 from functions.aws.results import BucketResults
@@ -49,7 +50,7 @@ def prices() -> Prices:
 def instances() -> Instances:
     s = settings()
     home = Home(deployment=s.deployment, launch_template=s.launch_template, image=s.image, bucket=s.bucket,
-                reports_url=s.reports_url, region=s.region)  # fmt: skip
+                reports_url=s.reports_url, region=s.region, logs=s.run_logs)  # fmt: skip
     return Instances(clients.ec2(), clients.ec2_for_launches(), prices(), home, secrets().report_key)
 
 
@@ -68,6 +69,11 @@ def results() -> BucketResults:
 @lru_cache(maxsize=1)
 def retries() -> RetryQueue:
     return RetryQueue(clients.sqs(), settings().retries_url)
+
+
+@lru_cache(maxsize=1)
+def logs() -> Logs:
+    return Logs(clients.logs_for_people(), settings().run_logs)
 
 
 @lru_cache(maxsize=1)

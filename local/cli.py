@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from jobs.job import ENDS
-from local import data_cli, leftovers, models_cli
+from local import data_cli, leftovers, logs_cli, models_cli
 from local.places import HOME, KEPT
 from local.stack import Stack, local_stack
 from local.terminal import Channel
@@ -23,6 +23,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help="Paddock on t
 app.add_typer(data_cli.app, name="data")
 app.add_typer(models_cli.app, name="model")
 app.command(name="predict")(models_cli.predict)
+app.command(name="logs")(logs_cli.logs)
 console = Console()
 ACCEPTED = re.compile(r"`([a-z2-7]{8})`")
 EATEN_BY_SHELL = re.compile(r"budget=([^\d$\s]*(sh)?\.\d|\s|$)")

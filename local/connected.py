@@ -12,6 +12,7 @@ import boto3
 from rich.console import Console
 
 from functions.aws.data import Data
+from functions.aws.logs import Logs
 from functions.aws.table import Table
 from local import leftovers
 from local.deploy import Clients, Deployed
@@ -28,6 +29,10 @@ class Connection:
     @property
     def table(self) -> Table:
         return Table(self.client("dynamodb"), self.deployed.table, Decimal(0))
+
+    @property
+    def logs(self) -> Logs:
+        return Logs(self.client("logs"), self.deployed.run_logs)
 
     @property
     def data(self) -> Data:

@@ -46,6 +46,7 @@ class Deployed(Model):
     mailbox: str
     reports: str
     watch: str
+    run_logs: str
 
 
 def deploy(
@@ -93,6 +94,7 @@ def deploy(
         mailbox=outputs["MailboxUrl"],
         reports=outputs["ReportsUrl"],
         watch=outputs["WatchName"],
+        run_logs=outputs["RunLogsName"],
     )
 
 

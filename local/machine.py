@@ -14,8 +14,10 @@ import threading
 from pathlib import Path
 from types import FrameType
 
+from local.log_driver import LogDriver
 from local.places import ROOT, TRAINER_PYTHON
 
+LAST_LINES_S = 2
 SHUTDOWN_S = 2
 """How long a stopping trainer may take to save; systemd's TimeoutStopSec on a real instance."""
 
@@ -50,19 +52,22 @@ def main(folder: Path) -> int:
             process.send_signal(signal.SIGTERM)
 
     signal.signal(signal.SIGUSR1, warn)
-    with (folder / "guard.log").open("wb") as guard_log, (folder / "trainer.log").open("wb") as trainer_log:
+    with (folder / "guard.log").open("wb") as guard_log:
         guard = subprocess.Popen([sys.executable, str(files["lease_guard.py"]), str(files["guard.json"])],
                                  stdin=subprocess.DEVNULL, stdout=guard_log, stderr=guard_log)  # fmt: skip
         trainer.append(
             subprocess.Popen([str(TRAINER_PYTHON), "-m", "trainer_image.trainer", "--spec", str(files["run.json"])],
-                             cwd=ROOT, stdin=subprocess.DEVNULL, stdout=trainer_log, stderr=trainer_log)
+                             cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         )  # fmt: skip
+        assert trainer[0].stdout is not None
+        logs = LogDriver(files["paddock-trainer.service"].read_text(), trainer[0].stdout, folder / "trainer.log")
         if warned.is_set():
             trainer[0].send_signal(signal.SIGTERM)
         (folder / "trainer.pid").write_text(str(trainer[0].pid))
         threading.Thread(target=_wait, args=(trainer[0], off), daemon=True).start()
         off.wait()
         _end(trainer[0])
+        logs.close(LAST_LINES_S)
         guard.terminate()
         guard.wait()
     return 0

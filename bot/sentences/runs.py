@@ -72,8 +72,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
                    "go on from a run's checkpoint: `resume=<id>`.\nExample: `{example}`",
                    "*`/train <配方> 键=值 …`* 启动训练。配方：{recipes}。\n限额：`预算=$5` `时长=2h`；从检查点续训：`续训=<id>`。"
                    "\n示例：`{example}`"),
-    "help_jobs": ("`/jobs` lists runs · `/jobs stop <id>` ends one · `/jobs extend <id> budget=+$2 time=+1h` · `/jobs model <id>` what it left",
-                  "`/jobs` 列出任务 · `/jobs stop <id>` 停止 · `/jobs extend <id> budget=+$2 time=+1h` 追加 · `/jobs model <id>` 查看模型"),
+    "help_jobs": ("`/jobs` lists runs · `/jobs stop <id>` ends one · `/jobs extend <id> budget=+$2 time=+1h` · `/jobs model <id>` what it left · `/jobs logs <id>` its last lines",
+                  "`/jobs` 列出任务 · `/jobs stop <id>` 停止 · `/jobs extend <id> budget=+$2 time=+1h` 追加 · `/jobs model <id>` 查看模型 · `/jobs logs <id>` 查看日志"),
     "help_data": ("`/data` lists the uploaded data. Upload: `paddock data put reviews reviews.csv`; train on it: `{example} data=reviews`",
                   "`/data` 列出已上传的数据。上传：`paddock data put reviews reviews.csv`；用它训练：`{example} data=reviews`"),
     "help_budget": ("`/budget` shows the month · `/budget set $500` (administrators) sets it",

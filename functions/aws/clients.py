@@ -13,6 +13,7 @@ from jobs.money import in_china
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_ec2 import EC2Client
+    from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_pricing import PricingClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
@@ -59,6 +60,11 @@ def s3() -> S3Client:
 
 def s3_for_people() -> S3Client:
     client: S3Client = _client("s3", config=QUICK)
+    return client
+
+
+def logs_for_people() -> CloudWatchLogsClient:
+    client: CloudWatchLogsClient = _client("logs", config=QUICK)
     return client
 
 

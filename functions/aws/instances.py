@@ -60,6 +60,7 @@ class Home(Model):
     bucket: str
     reports_url: str
     region: str
+    logs: str = ""
 
 
 class Instances:
@@ -94,7 +95,7 @@ class Instances:
             LEASE: _unix(attempt.lease_until), DEADLINE: _unix(order.deadline),
         }  # fmt: skip
         try:
-            data = user_data(run, home.image, attempt.lease_until, order.deadline, order.warning_s)
+            data = user_data(run, home.image, home.logs, attempt.lease_until, order.deadline, order.warning_s)
             answer = self._launcher.run_instances(
                 LaunchTemplate={"LaunchTemplateName": home.launch_template, "Version": "$Default"},
                 InstanceType=attempt.pool.instance_type,  # type: ignore[arg-type]

@@ -18,12 +18,18 @@ LARGEST = 16_384
 CONTAINER = "paddock-trainer"
 
 
+def stream_of(job: str, attempt: int) -> str:
+    """The log stream of an attempt."""
+    return f"{job}/{attempt}"
+
+
 class TooMuchData(ValueError):
     """More start-up data than EC2 takes: it would refuse them."""
 
 
-def user_data(run: RunSpec, image: str, lease_until: datetime, deadline: datetime, warning_s: int) -> str:
+def user_data(run: RunSpec, image: str, logs: str, lease_until: datetime, deadline: datetime, warning_s: int) -> str:
     """The start-up data of one attempt. The guard comes first, so that nothing can run unguarded.
+    `logs`: the log group that takes what the container prints, a stream per attempt.
 
     Raises TooMuchData."""
     guard = {
@@ -34,7 +40,10 @@ def user_data(run: RunSpec, image: str, lease_until: datetime, deadline: datetim
         "warn": ["docker", "kill", "--signal=TERM", CONTAINER],
         "power_off": ["systemctl", "poweroff"],
     }
-    unit = (HOST / "paddock-trainer.service").read_text().replace("@IMAGE@", image)
+    unit = (HOST / "paddock-trainer.service").read_text()
+    known = {"@IMAGE@": image, "@REGION@": run.region, "@LOGS@": logs, "@STREAM@": stream_of(run.job, run.attempt)}
+    for place, value in known.items():
+        unit = unit.replace(place, value)
     files = {
         SCRIPT: (HOST / "lease_guard.py").read_text(),
         GUARD: json.dumps(guard),

@@ -169,7 +169,7 @@ def test_an_orphan_is_ended_by_the_sweep(stack: Stack) -> None:
                 "paddock-lease": str(int(end.timestamp()))}  # fmt: skip
         answer = ec2.run_instances(
             ImageId=image, MinCount=1, MaxCount=1, InstanceType="g4dn.xlarge",
-            UserData=user_data(run, "-", end, end, 1),
+            UserData=user_data(run, "-", "/paddock/runs", end, end, 1),
             TagSpecifications=[{"ResourceType": "instance",
                                 "Tags": [{"Key": k, "Value": v} for k, v in tags.items()]}],
         )  # fmt: skip

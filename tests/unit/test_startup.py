@@ -18,7 +18,9 @@ RUN = RunSpec(
 
 
 def data() -> str:
-    return user_data(RUN, "registry.example/a-team/paddock-trainer:2026-12-01", after(1800), after(3600), 120)
+    return user_data(
+        RUN, "registry.example/a-team/paddock-trainer:2026-12-01", "/paddock/runs", after(1800), after(3600), 120
+    )
 
 
 def test_it_fits() -> None:

@@ -5,6 +5,7 @@ Exit codes: 0 done, 75 told to leave and saved, 77 out of memory, 1 anything els
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -29,11 +30,13 @@ def main() -> int:
     """Told to leave (SIGTERM) at any time after the first line, the trainer saves at its next step and leaves."""
     signal.signal(signal.SIGTERM, lambda *_: _told.set())
     warnings.filterwarnings("ignore")
+    logging.disable(logging.INFO)  # of libraries: what they tell of every file they write
     os.environ.setdefault("GLOG_minloglevel", "2")
     parser = argparse.ArgumentParser(prog="trainer")
     parser.add_argument("--spec", type=Path, required=True)
     arguments = parser.parse_args()
 
+    from jobs.logs import lines_that_matter
     from jobs.messages import RunSpec
     from trainer_image.trainer.exit_codes import FAILED, OUT_OF_MEMORY
     from trainer_image.trainer.reports import Reporter, SqsOutbox
@@ -55,7 +58,8 @@ def main() -> int:
         return OUT_OF_MEMORY
     except Exception as error:  # noqa: BLE001  (reported, whatever it is)
         traceback.print_exc()
-        reporter.failed(type(error).__name__, str(error) or traceback.format_exc(limit=-3), final=_is_final(error))
+        detail = "\n".join(lines_that_matter(traceback.format_exc().splitlines()))
+        reporter.failed(type(error).__name__, detail, final=_is_final(error))
         return OUT_OF_MEMORY if "out of memory" in str(error).lower() else FAILED
 
 

@@ -21,7 +21,9 @@ def predict(folder: Path, inputs: list[str]) -> list[dict[str, Any]]:
     from trainer_image.trainer.exported import Exported
 
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-    reading = about["reading"]
+    reading = about.get("reading") or {}
+    if reading.get("kind") not in READERS:
+        raise SystemExit(f"{about.get('recipe')}: this model was left by code of your own; load it as that code says")
     answer: Callable[..., list[dict[str, Any]]] = import_module(
         f"trainer_image.trainer.readers.{READERS[reading['kind']]}"
     ).answer

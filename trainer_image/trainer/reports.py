@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from datetime import datetime, timezone
@@ -42,6 +43,18 @@ class SqsOutbox:
 
     def send(self, body: str) -> None:
         self._client.send_message(QueueUrl=self._url, MessageBody=body)
+
+
+def _in_words(report: TrainerReport) -> str:
+    """A report as a line of the log: all that it holds."""
+    facts = report.model_dump(mode="json", exclude={"job", "attempt", "seq", "at", "kind"}, exclude_defaults=True)
+    return " ".join([report.kind, *(f"{name}={_plain(value)}" for name, value in facts.items())])
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | str) else str(value)
 
 
 class Reporter:
@@ -92,6 +105,7 @@ class Reporter:
                 "at": datetime.now(timezone.utc)}  # fmt: skip
 
     def _send(self, report: TrainerReport) -> None:
+        print(f"[{self._spec.job}/{self._spec.attempt}] {_in_words(report)}", flush=True)
         body = SignedReport(token=self._spec.token, report=report).model_dump_json()
         try:
             self._outbox.send(body)

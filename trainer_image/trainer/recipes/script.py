@@ -57,6 +57,7 @@ def run(setting: Setting) -> int:
     saved.look(command.step, command.epoch, now=True)
     saved.wait()
     if ended == 0:
+        command.say_last()
         left = outputs.store(setting, places["output"], command.step, version)
         setting.reporter.finished(command.step, command.metrics, setting.storage, left)
         return DONE
@@ -150,13 +151,18 @@ class _Command:
             if seen is not None:
                 self._progress(seen)
 
-    def _progress(self, seen: Seen) -> None:
+    def say_last(self) -> None:
+        """Where it ended: reports on the way are throttled."""
+        if self._seen.step is not None:
+            self._progress(self._seen, force=True)
+
+    def _progress(self, seen: Seen, force: bool = False) -> None:
         kept = {name: value for name, value in seen._asdict().items() if value is not None}
         self._seen = self._seen._replace(**kept)
         self.metrics |= seen.metrics
         now = self._seen
         self._setting.reporter.progress(
-            force=bool(seen.metrics), step=now.step or 0, steps=now.steps or 0, epoch=now.epoch or 0,
+            force=force or bool(seen.metrics), step=now.step or 0, steps=now.steps or 0, epoch=now.epoch or 0,
             epochs=now.epochs or 0, loss=seen.loss, metrics=seen.metrics, samples_per_s=seen.samples_per_s,
         )  # fmt: skip
 
