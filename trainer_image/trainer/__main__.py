@@ -58,7 +58,7 @@ def main() -> int:
         return OUT_OF_MEMORY
     except Exception as error:  # noqa: BLE001  (reported, whatever it is)
         traceback.print_exc()
-        detail = "\n".join(lines_that_matter(traceback.format_exc().splitlines()))
+        detail = str(error) or "\n".join(lines_that_matter(traceback.format_exc().splitlines()))
         reporter.failed(type(error).__name__, detail, final=_is_final(error))
         return OUT_OF_MEMORY if "out of memory" in str(error).lower() else FAILED
 
