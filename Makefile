@@ -46,6 +46,8 @@ lock: setup ## Renew the lock files from requirements/*.in
 	@cd requirements && for name in paddock trainer bootstrap; do \
 	  ../.paddock/bootstrap/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --custom-compile-command "make lock" $$name.in -o $$name.txt || exit 1; done
+	@cd requirements && ../.paddock/bootstrap/bin/uv pip compile -q --universal --python-version 3.10 --no-deps \
+	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" detect.in -o detect.txt
 	@cd requirements && ../.paddock/bootstrap/bin/uv pip compile -q --python-version 3.13 \
 	  --python-platform aarch64-manylinux2014 --generate-hashes --no-emit-index-url \
 	  --custom-compile-command "make lock" functions.in -o functions.txt

@@ -12,12 +12,17 @@ ZIP, TAR = (".zip",), (".tar", ".tar.gz", ".tgz", ".tar.bz2")
 UTF8_FLAG = 0x800
 """Bit 11: the name is in UTF-8 (APPNOTE.TXT of the zip format, 4.4.4)."""
 _IGNORED = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
+LARGEST_MEMBER = 4 << 20
 MOST_OF_A_TAR = 8 << 20
 """Bytes: a tar has no list of its names, so only the first part is looked at."""
 
 
 class BadArchive(Exception):
     """It cannot be read as what its name says."""
+
+
+class TooLarge(Exception):
+    """A member is too large to be read while a person waits."""
 
 
 class Ranged(Protocol):
@@ -85,16 +90,19 @@ def names_of(file: str, remote: Ranged) -> list[str]:
 
 
 def reader(file: str, remote: Ranged) -> Callable[[str], bytes]:
-    """What reads one member of it by its name. Raises BadArchive, OSError, KeyError."""
+    """What reads one member of it by its name. Raises BadArchive, TooLarge, OSError, KeyError."""
 
     def read(name: str) -> bytes:
         try:
             if file.lower().endswith(ZIP):
                 with zipfile.ZipFile(Seekable(remote)) as packed:
-                    return packed.read(next(info for info in packed.infolist() if name_of(info) == name))
+                    member = next(info for info in packed.infolist() if name_of(info) == name)
+                    if member.file_size > LARGEST_MEMBER:
+                        raise TooLarge(name)
+                    return packed.read(member)
             with tarfile.open(fileobj=io.BytesIO(remote.read_range(0, MOST_OF_A_TAR)), mode="r|*") as unrolled:
-                for member in unrolled:
-                    content = unrolled.extractfile(member) if member.name.removeprefix("./") == name else None
+                for entry in unrolled:
+                    content = unrolled.extractfile(entry) if entry.name.removeprefix("./") == name else None
                     if content is not None:
                         return content.read()
             raise KeyError(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from jobs.data import archive, images, lines, texts
+from jobs.data import archive, boxes, images, lines, texts
 from jobs.problem import Problem
 from jobs.recipe import Param, Value
 
@@ -44,6 +44,8 @@ def check(param: Param, params: dict[str, Value | None], remote: Remote) -> list
             return _archive(remote, images.arrange)
         if param.holds == "lines":
             return _archive(remote, lines.arrange)
+        if param.holds == "boxes":
+            return _archive(remote, boxes.arrange)
     except OSError as error:
         return [Problem(code="data_unreadable", facts={"value": remote.file, "detail": str(error)})]
     return []
@@ -72,6 +74,8 @@ def _archive(remote: Remote, arrange: Callable[[Sequence[str], Callable[[str], b
         names = archive.names_of(remote.file, remote)
         seen_whole = remote.file.lower().endswith(archive.ZIP) or remote.size <= archive.MOST_OF_A_TAR
         found = arrange(names, archive.reader(remote.file, remote), seen_whole)
+    except archive.TooLarge:
+        return []  # the trainer reads it
     except archive.BadArchive as error:
         return [Problem(code="data_bad_archive", facts={"file": remote.file, "detail": str(error)})]
     return [found.with_(facts={"file": remote.file} | found.facts)] if isinstance(found, Problem) else []

@@ -78,12 +78,18 @@ class Checkpoints:
     def save(self, state: Any, step: int, epoch: int, score: float | None, saved: Callable[[Entry], None]) -> None:
         """Write `state` (already a copy in host memory) in the background, then call `saved`. Waits for the save
         before it; that it failed is no reason to stop training: this one tries again."""
+        self.settled()
+        self._thread = threading.Thread(target=self._guarded, args=(state, step, epoch, score, saved))
+        self._thread.start()
+
+    def settled(self) -> bool:
+        """Waits for the save in progress; whether it went well."""
         try:
             self.wait()
         except Exception as error:  # noqa: BLE001  (whatever the storage raised)
             print(f"a checkpoint could not be saved, going on: {error}", file=sys.stderr)
-        self._thread = threading.Thread(target=self._guarded, args=(state, step, epoch, score, saved))
-        self._thread.start()
+            return False
+        return True
 
     def wait(self) -> None:
         """Until the save in progress is done. Raises what it failed with."""

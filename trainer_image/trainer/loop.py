@@ -52,7 +52,7 @@ class Loop:
         self._task, self._params, self._main, self._told, self._reporter = task, params, main, told, reporter
         self._data = data
         self._gpu = on_gpu()
-        if params["graph"] == "static":
+        if params.get("graph") == "static":
             task.model = paddle.jit.to_static(task.model)
         self.feed = Feed(task.batch, task.samples, params["batch"], params["seed"], workers)
         self.steps = self.feed.per_epoch * params["epochs"]
@@ -68,6 +68,8 @@ class Loop:
         self.step = 0
         self.metrics: dict[str, float] = {}
         self._measured_at = 0
+        self._saving = -1
+        """The step of the newest save."""
         self.history = History()
 
     @property
@@ -161,7 +163,7 @@ class Loop:
             if at_epoch_end or time.monotonic() - saved_at >= every:
                 self.save(checkpoints)
                 saved_at = time.monotonic()
-        if not checkpoints.entries() or checkpoints.entries()[0].step != self.step:
+        if self._saving != self.step or not checkpoints.settled():
             self.save(checkpoints)
         checkpoints.wait()
         return self.step >= self.steps
@@ -173,6 +175,7 @@ class Loop:
             self._reporter.checkpoint(step=entry.step, epoch=entry.epoch, key=entry.key, sha256=entry.sha256)
 
         value = self.metrics.get(self._main.name)
+        self._saving = self.step
         score = None if value is None or self._measured_at != self.step else self._main.score(value)
         checkpoints.save(self.state(), self.step, self.epoch, score, saved)
 
