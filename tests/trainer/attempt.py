@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 import tempfile
 import time
@@ -64,6 +65,7 @@ def attempt(root: Path, asked: dict[str, Any], scratch: Path) -> dict[str, Any]:
     reports, began, bucket = Reports(), time.monotonic(), Folder(root / "own")
     setting = Setting(spec, recipe, params, scratch, bucket, Reporter(spec, reports), Told(asked.get("leave_after")),
                       lambda name: Folder(root / name))  # fmt: skip
+    os.environ["PADDOCK_WORKERS"] = str(asked.get("workers", 0))
     try:
         code = train(setting, import_module(f"trainer_image.trainer.recipes.{recipe.name.replace('-', '_')}").task)
     except Refused as refused:

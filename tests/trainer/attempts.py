@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +41,30 @@ def exactly_resumed(root: Path, recipe: str, params: dict[str, Any], leave_after
     assert second["losses"] == straight["losses"], "the curve of an interrupted run is whole"
     assert second["finished"] == straight["finished"]
     return straight
+
+
+def uploaded(root: Path, name: str, data: bytes) -> dict[str, Any]:
+    """A file in the team's bucket, as a run names it."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    path = root / "own" / "data" / "mine" / sha256 / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    key = f"data/mine/{sha256}/{name}"
+    return {"name": "mine", "bucket": "own", "key": key, "size": len(data), "sha256": sha256}
+
+
+def drawn(root: Path, what: str) -> dict[str, Any]:
+    """An archive of small data (tests/trainer/drawn.py), uploaded."""
+    path = root / f"{what}.zip"
+    command = [str(TRAINER_PYTHON), "-m", "tests.trainer.drawn", what, str(path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=PATIENCE_S)
+    return uploaded(root, path.name, path.read_bytes())
+
+
+def predicted(root: Path, model: dict[str, Any], folder: Path, *inputs: str) -> list[dict[str, Any]]:
+    """What a run's model answers, unpacked into `folder`, as `paddock predict` asks it."""
+    with zipfile.ZipFile(root / "own" / model["key"]) as packed:
+        packed.extractall(folder)
+    command = [str(TRAINER_PYTHON), "-m", "trainer_image.trainer.predict", str(folder), *inputs]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    return list(json.loads(said.stdout.splitlines()[-1]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -13,23 +12,13 @@ from typing import Any
 import pytest
 
 from local.places import ROOT, TRAINER_PYTHON
-from tests.trainer.attempts import attempt, attempts, exactly_resumed
+from tests.trainer.attempts import attempt, attempts, exactly_resumed, uploaded
 
 PARAMS: dict[str, Any] = {"epochs": 2, "samples": 640, "max_len": 32, "dropout": 0.1, "seed": 3}
 REVIEWS = [
     (f"第{i}次买了，质量很好，下次还来", "好评") if i % 3 else (f"第{i}单太差了，退货都不理人", "差评")
     for i in range(240)
 ]
-
-
-def uploaded(root: Path, name: str, data: bytes) -> dict[str, Any]:
-    """A file in the team's bucket, as a run names it."""
-    sha256 = hashlib.sha256(data).hexdigest()
-    path = root / "own" / "data" / "mine" / sha256 / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    key = f"data/mine/{sha256}/{name}"
-    return {"name": "mine", "bucket": "own", "key": key, "size": len(data), "sha256": sha256}
 
 
 def csv_of(rows: list[tuple[str, str]]) -> str:

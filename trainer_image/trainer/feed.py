@@ -18,7 +18,9 @@ FEW_CORES, MOST_WORKERS = 2, 8
 
 
 def worker_count() -> int:
-    """Processes that prepare batches: none where training itself needs the cores."""
+    """Processes that prepare batches: none where training itself needs the cores. PADDOCK_WORKERS says otherwise."""
+    if os.environ.get("PADDOCK_WORKERS"):
+        return int(os.environ["PADDOCK_WORKERS"])
     cores = len(os.sched_getaffinity(0))
     return 0 if cores <= FEW_CORES else min(MOST_WORKERS, cores - 1)
 
@@ -33,9 +35,9 @@ class Position(NamedTuple):
 class Feed:
     """Batches from any step on. `waited_s` and `all_s`: of the steps taken, the time spent waiting and in all."""
 
-    def __init__(self, make: MakeBatch, samples: int, batch: int, seed: int, workers: int | None = None) -> None:
+    def __init__(self, make: MakeBatch, samples: int, batch: int, seed: int) -> None:
         self._make, self._samples, self._batch, self._seed = make, samples, batch, seed
-        self._workers = worker_count() if workers is None else workers
+        self._workers = worker_count()
         self.per_epoch = -(-samples // batch)
         self.waited_s = self.all_s = 0.0
 

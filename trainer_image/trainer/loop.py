@@ -47,14 +47,14 @@ class Loop:
 
     def __init__(
         self, task: Task, params: dict[str, Any], main: Metric, told: Callable[[], bool], reporter: Reporter,
-        data: str = "", workers: int | None = None,
+        data: str = "",
     ) -> None:  # fmt: skip
         self._task, self._params, self._main, self._told, self._reporter = task, params, main, told, reporter
         self._data = data
         self._gpu = on_gpu()
         if params.get("graph") == "static":
             task.model = paddle.jit.to_static(task.model)
-        self.feed = Feed(task.batch, task.samples, params["batch"], params["seed"], workers)
+        self.feed = Feed(task.batch, task.samples, params["batch"], params["seed"])
         self.steps = self.feed.per_epoch * params["epochs"]
         self._rate = params["lr"] or task.rate
         self._falls_from = 0
