@@ -19,10 +19,12 @@ from jobs.spec import (
     JobSpec,
     Limits,
     read_budget,
+    read_keep,
     read_time,
     read_value,
 )
 
+DEFAULT_KEEP = "90d"
 JOB_ID = re.compile(r"[a-z2-7]{8}")
 _UNSAID = ("", "last", "latest", "最近", "上一个")
 
@@ -140,8 +142,12 @@ def parse_train(text: str, defaults: Limits) -> Train | Help | Wrong:
         return Wrong(problems=tuple(problems), example=recipe.example)
     limits = defaults.with_(budget=values.pop("budget", defaults.budget), time_s=values.pop("time", defaults.time_s))
     resume = values.pop("resume", None)
+    keep = values.pop("keep", DEFAULT_KEEP)
     params = {p.name: values.get(p.name, p.default) for p in recipe.params}
-    return Train(spec=JobSpec(recipe=recipe.name, params=params, limits=limits, resume=resume), typed=frozenset(values))
+    return Train(
+        spec=JobSpec(recipe=recipe.name, params=params, limits=limits, resume=resume, keep=keep),
+        typed=frozenset(values),
+    )
 
 
 def _read(
@@ -159,6 +165,8 @@ def _read(
         return read_budget(text, currency)
     if name == "time":
         return read_time(text)
+    if name == "keep":
+        return read_keep(text)
     if name == "resume":
         job = text.lower()
         return job if JOB_ID.fullmatch(job) else Problem(code="no_job", facts={"job": text})

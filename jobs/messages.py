@@ -342,6 +342,8 @@ class RunSpec(Model):
     token: str
     region: str
     deployment: str = "paddock"
+    keep: str = ""
+    """How long what the run leaves is kept: the tag that the bucket's rules go by."""
     code_version: str = ""
     """Own code: what an earlier attempt found."""
     spent: Usd = Decimal(0)

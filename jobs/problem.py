@@ -16,7 +16,7 @@ Code = Literal[
     "too_long", "not_a_name", "no_unit", "kept_on_resume", "nothing_left", "still_live", "not_data", "not_code",
     "missing",
     # of own code
-    "host_not_allowed", "code_not_found", "requirements_failed", "no_such_secret",
+    "host_not_allowed", "code_not_found", "requirements_failed", "no_such_secret", "no_model", "checkpoint_gone",
     # of data
     "no_data", "no_such_data", "bucket_not_allowed", "data_gone", "data_unreadable",
     "data_empty", "data_binary", "data_no_such_column", "data_no_text_column", "data_no_label_column",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pydantic import model_validator
 
@@ -22,7 +22,11 @@ LIMIT_ALIASES = {
     "budget": ("budget", "预算"),
     "time": ("time", "时长", "时间"),
     "resume": ("resume", "from", "续训"),
+    "keep": ("keep", "保留"),
 }
+Keep = Literal["7d", "30d", "90d", "365d", "forever"]
+KEEPS: tuple[Keep, ...] = get_args(Keep)
+"""How long a run's checkpoints and model are kept. Each is a rule of the bucket's own (template.yaml)."""
 _UNITS = {
     1: ("s", "sec", "secs", "second", "seconds", "秒", "秒钟"),
     60: ("m", "min", "mins", "minute", "minutes", "分", "分钟"),
@@ -52,6 +56,8 @@ class JobSpec(Model):
     limits: Limits
     resume: str | None = None
     """The id of the job whose last checkpoint this run starts from."""
+    keep: Keep = "90d"
+    """How long its checkpoints and model are kept, from when each was written."""
     files: dict[str, FileRef] = {}
     """By parameter: the very version of the data that was named."""
 
@@ -94,6 +100,7 @@ def read_value(param: Param, text: str) -> Value | Problem:
             return text
         return Problem(code="not_data", facts=facts | {"choices": ", ".join(param.choices)})
     if param.kind == "code":
+        text = f"https://{text}" if "/" in text and "://" not in text else text  # as browsers do
         fits = (ADDRESS if "://" in text else NAME).fullmatch(text)
         return text if fits else Problem(code="not_code", facts=facts)
     if param.kind == "text":
@@ -167,6 +174,19 @@ def read_time(text: str, low_s: int = LOWEST_TIME_S) -> int | Problem:
     if total > HIGHEST_TIME_S:
         return Problem(code="too_high", facts=facts | {"bound": f"{HIGHEST_TIME_S // 86400}d"})
     return total
+
+
+def read_keep(text: str) -> Keep | Problem:
+    """One of KEEPS; `1y` and words for always are understood."""
+    plain = {"1y": "365d", "1年": "365d", "always": "forever", "永久": "forever", "一直": "forever"}.get(
+        text.lower(), text.lower()
+    )
+    plain = plain.replace("天", "d")
+    found = next((keep for keep in KEEPS if keep == plain), None)
+    if found is not None:
+        return found
+    facts = {"key": "keep", "value": text, "choices": ", ".join(KEEPS), "example": KEEPS[1]}
+    return Problem(code="not_a_choice", facts=facts)
 
 
 def _number(text: str) -> Decimal | None:

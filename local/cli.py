@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from jobs.job import ENDS
-from local import data_cli, leftovers, logs_cli, models_cli
+from local import clean_cli, data_cli, leftovers, logs_cli, models_cli
 from local.places import HOME, KEPT
 from local.stack import Stack, local_stack
 from local.terminal import Channel
@@ -64,6 +64,9 @@ def serve(market: MarketShare = None) -> None:
                 time.sleep(3600)
         except KeyboardInterrupt:
             console.print("Ending …")
+
+
+app.command(name="clean")(clean_cli.clean)
 
 
 @app.command()

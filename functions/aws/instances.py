@@ -86,7 +86,7 @@ class Instances:
             checkpoints=checkpoints_of(job.id), result=result_of(job.id), models=model_of(job.id),
             reports=home.reports_url, region=home.region,
             resume_from=checkpoints_of(job.spec.resume) if job.spec.resume else None,
-            deployment=home.deployment, code_version=job.code_version,
+            deployment=home.deployment, keep=job.spec.keep, code_version=job.code_version,
             spent=job.spent, hourly=attempt.price + attempt.pool.rates.fixed,
             token=report_token(self._report_key, job.id, attempt.number),
         )  # fmt: skip

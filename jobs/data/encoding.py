@@ -13,8 +13,9 @@ BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs
 NAMES = {"utf-8-sig": "UTF-8 (BOM)", "utf-8": "UTF-8", "utf-16": "UTF-16", "utf-16-le": "UTF-16",
          "utf-16-be": "UTF-16", "gb18030": "GB18030"}  # fmt: skip
 _MULTIBYTE = re.compile(rb"[\xc2-\xf4][\x80-\xbf]+")
-ONE_SIDE = 0.95
-"""Of the zero bytes of a UTF-16 text: spaces and line ends are ASCII, whose other byte is 0. Other texts have none."""
+ONE_SIDE = 0.8
+"""Of the zero bytes of a UTF-16 text: spaces and line ends are ASCII, whose other byte is 0 (as is one of 一's). Other
+texts have none."""
 
 
 class Decoded(Model):

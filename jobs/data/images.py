@@ -37,7 +37,7 @@ def arrange(names: Sequence[str], read: Callable[[str], bytes], whole: bool) -> 
     only the first ones."""
     pictures = [name for name in names if is_image(name)]
     lists = [name for name in names if name.lower().endswith(LISTS)]
-    if not pictures and not lists:
+    if not pictures:
         return Problem(code="data_no_images", facts={"known": ", ".join(sorted(names)[:SHOWN])})
     found = _from_list(lists, set(pictures), read) if len(lists) == 1 else None
     found = found if found is not None else _from_folders(pictures)
@@ -65,8 +65,8 @@ def common_folder(names: Sequence[str]) -> str:
 
 def _from_folders(pictures: list[str]) -> list[Image] | Problem:
     top = common_folder(pictures)
-    if top and len({name.removeprefix(top).split("/")[0] for name in pictures}) == len(pictures):
-        # Everything is in one folder, which is then the only class: unless its name is not what they have in common.
+    if all("/" not in name.removeprefix(top) for name in pictures):
+        # Everything is in one folder, which is then the only class.
         top = top[: top.rstrip("/").rfind("/") + 1]
     found: list[Image] = []
     for name in pictures:

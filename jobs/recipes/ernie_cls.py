@@ -73,6 +73,7 @@ RECIPE = Recipe(
             example="ernie-3.0-nano-zh",
             aliases=("模型",),
         ),
+        Param(name="start", kind="data", default=None, example="our-ernie", aliases=("起点",)),
     ),
     metrics=(
         Metric(name="accuracy", title=("Validation accuracy", "验证准确率")),

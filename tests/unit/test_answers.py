@@ -110,7 +110,7 @@ def test_a_word_of_thousands_of_characters_is_quoted_in_part() -> None:
 
 def test_an_unknown_recipe_gets_the_list_and_a_guess_only_if_it_is_near() -> None:
     assert "Did you mean" not in say("/train", "llama epochs=3")
-    assert "Recipes: ernie-cls." in say("/train", "llama epochs=3")
+    assert "Recipes: ernie-cls, detect, image-cls, ocr-rec, script." in say("/train", "llama epochs=3")
     assert "Did you mean `ernie-cls`?" in say("/train", "ernie epochs=3")
 
 

@@ -47,7 +47,7 @@ def main() -> int:
     reporter = Reporter(spec, SqsOutbox(spec.reports, spec.region))
     try:
         with tempfile.TemporaryDirectory(prefix="paddock-") as scratch:
-            return run(spec, reporter, Path(scratch), lambda name: Bucket(name, spec.region))
+            return run(spec, reporter, Path(scratch), lambda name: Bucket(name, spec.region, spec.keep))
     except Refused as refused:
         print(f"refused: {refused}", file=sys.stderr)
         reporter.failed("refused", str(refused), final=True, problem=refused.problem)

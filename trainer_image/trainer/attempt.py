@@ -12,12 +12,13 @@ import numpy as np
 import paddle
 
 from jobs.messages import RunSpec
+from jobs.problem import Problem
 from trainer_image.trainer.checkpoints import Checkpoints
 from trainer_image.trainer.exit_codes import DONE, YIELDED
 from trainer_image.trainer.export import Exportable, export
 from trainer_image.trainer.loop import Loop, read, write
 from trainer_image.trainer.model_card import About
-from trainer_image.trainer.setting import Setting
+from trainer_image.trainer.setting import Refused, Setting
 
 _began = time.monotonic()
 
@@ -42,6 +43,8 @@ def prepare(setting: Setting, make: Callable[[Setting], tuple[Exportable, str]])
     found = own.newest()
     if found is None and spec.resume_from:
         found = Checkpoints(setting.storage, spec.resume_from, setting.scratch, write, read).newest()
+        if found is None:
+            raise Refused(Problem(code="checkpoint_gone", facts={"job": spec.resume_from.split("/")[1]}))
     if found is not None:
         loop.restore(found[1])
     return Prepared(task, loop, own, version)

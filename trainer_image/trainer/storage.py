@@ -12,6 +12,9 @@ from botocore.exceptions import ClientError
 RETRIES = Config(connect_timeout=5, read_timeout=60, retries={"mode": "standard", "max_attempts": 8})
 
 
+KEEP_TAG = "paddock-keep"
+
+
 class Storage(Protocol):
     """Objects by key. `put_bytes` is atomic: readers see the old object or the new one."""
 
@@ -33,12 +36,14 @@ class Storage(Protocol):
 class Bucket:
     """See Storage. Credentials come from the instance's role."""
 
-    def __init__(self, name: str, region: str) -> None:
+    def __init__(self, name: str, region: str, keep: str = "") -> None:
+        """`keep`: how long files are kept, as the tag that the bucket's own rules go by."""
         self._client: Any = boto3.client("s3", region_name=region, config=RETRIES)
         self._name = name
+        self._extra = {"Tagging": f"{KEEP_TAG}={keep}"} if keep else None
 
     def put_file(self, key: str, path: Path) -> None:
-        self._client.upload_file(str(path), self._name, key)
+        self._client.upload_file(str(path), self._name, key, ExtraArgs=self._extra)
 
     def put_bytes(self, key: str, data: bytes) -> None:
         self._client.put_object(Bucket=self._name, Key=key, Body=data)

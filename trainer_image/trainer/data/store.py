@@ -116,6 +116,16 @@ def open_archive(fetched: Fetched) -> Store:
     return FolderStore(folder)
 
 
+def unpack(store: Store, folder: Path) -> None:
+    """Every file of an archive below a folder; a name that would lead out of it is left alone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in store.names():
+        path = (folder / name).resolve()
+        if folder.resolve() in path.parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(store.read(name))
+
+
 def is_prefix(ref: FileRef) -> bool:
     """Whether a place is all that begins with it, not one file."""
     return ref.key.endswith("/")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jobs.data.archive import is_archive
 from jobs.problem import Problem
-from trainer_image.trainer.data.store import open_archive
+from trainer_image.trainer.data.store import open_archive, unpack
 from trainer_image.trainer.setting import Refused, Setting
 
 GIT_PATIENCE_S, PIP_PATIENCE_S = 300, 1200
@@ -23,12 +23,7 @@ def bring(setting: Setting, folder: Path) -> str:
     if fetched is None:
         return _cloned(str(setting.params["code"]), setting.spec.code_version, folder)
     if is_archive(fetched.path.name):
-        store = open_archive(fetched)
-        for name in store.names():
-            path = (folder / name).resolve()
-            if folder.resolve() in path.parents:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(store.read(name))
+        unpack(open_archive(fetched), folder)
         _lift(folder)
     else:
         folder.mkdir(parents=True, exist_ok=True)

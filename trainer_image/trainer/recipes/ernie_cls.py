@@ -9,11 +9,13 @@ import numpy as np
 import paddle
 from paddlenlp.transformers import ErnieConfig, ErnieForSequenceClassification, ErnieTokenizer
 
+from jobs.problem import Problem
 from trainer_image.trainer.data import reviews, texts
+from trainer_image.trainer.data.store import open_archive, unpack
 from trainer_image.trainer.export import Leaves
 from trainer_image.trainer.feed import Batch
 from trainer_image.trainer.scores import macro_f1, multi_label_f1
-from trainer_image.trainer.setting import Setting
+from trainer_image.trainer.setting import Refused, Setting
 
 TINY = {"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 256}
 TINY_LR, PRETRAINED_LR = 2e-3, 5e-5
@@ -25,7 +27,9 @@ LIKELY = 0.5
 class ErnieCls:
     """See loop.Task and export.Exportable."""
 
-    def __init__(self, params: dict[str, Any], data: texts.TextSet, scratch: Path) -> None:
+    def __init__(self, params: dict[str, Any], data: texts.TextSet, scratch: Path, start: Path | None = None) -> None:
+        """`start`: a folder with a model and its tokenizer, in place of `model`."""
+        params = params if start is None else params | {"model": str(start)}
         self._data, self._length = data, params["max_len"]
         self._scratch = scratch
         self.model, self._tokenizer = _model(params, data, scratch)
@@ -85,7 +89,20 @@ class ErnieCls:
 def task(setting: Setting) -> tuple[ErnieCls, str]:
     """The task, and the version of its data."""
     data = texts.load(setting)
-    return ErnieCls(setting.params, data, setting.scratch), data.version
+    return ErnieCls(setting.params, data, setting.scratch, _start(setting)), data.version
+
+
+def _start(setting: Setting) -> Path | None:
+    """The uploaded model to start from, unpacked: the folder that holds its config."""
+    fetched = setting.fetched("start")
+    if fetched is None:
+        return None
+    folder = setting.scratch / "start"
+    unpack(open_archive(fetched), folder)
+    found = next(iter(sorted(folder.rglob("config.json"))), next(iter(sorted(folder.rglob("model_config.json"))), None))
+    if found is None:
+        raise Refused(Problem(code="no_model", facts={"value": fetched.ref.name}))
+    return found.parent
 
 
 def _weights(data: texts.TextSet) -> Any:

@@ -15,12 +15,13 @@ import psutil
 
 from jobs.data.archive import is_archive
 from jobs.logs import Masked, lines_that_matter
+from jobs.problem import Problem
 from trainer_image.trainer.checkpoints import Checkpoints
-from trainer_image.trainer.data.store import open_archive
+from trainer_image.trainer.data.store import open_archive, unpack
 from trainer_image.trainer.exit_codes import DONE, FAILED, OUT_OF_MEMORY, YIELDED
 from trainer_image.trainer.own_code import code, outputs, secrets, snapshot
 from trainer_image.trainer.own_code.progress_lines import ProgressLines, Seen
-from trainer_image.trainer.setting import Setting
+from trainer_image.trainer.setting import Refused, Setting
 
 LOOK_EVERY_S = 0.5
 LEAVE_S = float(os.environ.get("PADDOCK_LEAVE_S", "90"))
@@ -50,6 +51,8 @@ def run(setting: Setting) -> int:
     if step is None and spec.resume_from:
         earlier = Checkpoints(setting.storage, spec.resume_from, setting.scratch, snapshot.write, snapshot.read)
         step = snapshot.Snapshots(places["checkpoints"], earlier, setting.reporter).restore()
+        if step is None:
+            raise Refused(Problem(code="checkpoint_gone", facts={"job": spec.resume_from.split("/")[1]}))
         saved = snapshot.Snapshots(places["checkpoints"], own, setting.reporter)
     setting.reporter.started(resumed_step=step or 0, device=_device(), code=version)
     command = _Command(setting, places, known_secrets, step is not None)
@@ -175,12 +178,7 @@ def _bring_data(setting: Setting, folder: Path) -> None:
     if not is_archive(fetched.path.name):
         (folder / fetched.ref.file).symlink_to(fetched.path)
         return
-    store = open_archive(fetched)
-    for name in store.names():
-        path = (folder / name).resolve()
-        if folder.resolve() in path.parents:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(store.read(name))
+    unpack(open_archive(fetched), folder)
 
 
 def _device() -> str:
