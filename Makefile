@@ -36,8 +36,9 @@ lint: setup ## Format, style, types, dependency direction, template
 simulate: setup ## make simulate JOBS=1000 SEED=7
 	@$(ENV)/python -m tests.simulation --jobs $(JOBS) --seed $(SEED)
 
-bench: setup ## Measurements
+bench: setup-trainer ## Measurements, side by side with what they compete with
 	@$(ENV)/python -m tests.bench.watch_tick
+	@.paddock/trainer/bin/python -W ignore -m tests.bench.loop 2>/dev/null
 
 deploy: setup ## Deploy to an AWS account
 	@echo "make deploy is not built yet: nothing was deployed." >&2; exit 1

@@ -20,13 +20,13 @@ LOOKED_AT = 1000
 
 
 class Left(NamedTuple):
-    """What a run left below one prefix: keys and bytes, and when the newest was written."""
+    """What a run left below one prefix: keys and bytes, and when it ended."""
 
     job: Job
     what: str
     keys: list[str]
     bytes: int
-    newest: datetime
+    ended: datetime
 
 
 def clean(
@@ -64,26 +64,26 @@ def _left(there: Connection, job: Job, checkpoints_only: bool) -> list[Left]:
         )
         entries = [entry for page in pages for entry in page.get("Contents", [])]
         if entries:
-            newest = max(entry["LastModified"] for entry in entries)
-            found.append(Left(job, what, [e["Key"] for e in entries], sum(e["Size"] for e in entries), newest))
+            size_of = sum(entry["Size"] for entry in entries)
+            found.append(Left(job, what, [entry["Key"] for entry in entries], size_of, job.ended_at or job.updated_at))
     return found
 
 
 def _is_due(left: Left, age_s: int | None, now: datetime) -> bool:
     keep = left.job.spec.keep
     if age_s is None:
-        return keep != "forever" and now - left.newest > timedelta(days=int(str(read_keep(keep)).removesuffix("d")))
-    return now - left.newest >= timedelta(seconds=age_s)
+        return keep != "forever" and now - left.ended > timedelta(days=int(str(read_keep(keep)).removesuffix("d")))
+    return now - left.ended >= timedelta(seconds=age_s)
 
 
 def _show(due: list[Left], deleted: bool) -> None:
     if not due:
         console.print("Nothing is past its time.")
         return
-    grid = Grid("run", "recipe", "what", "size", "keep", "written (UTC)", box=None)
+    grid = Grid("run", "recipe", "what", "size", "keep", "ended (UTC)", box=None)
     for left in due:
         grid.add_row(left.job.id, left.job.spec.recipe, left.what, size(left.bytes), left.job.spec.keep,
-                     f"{left.newest:%Y-%m-%d %H:%M}")  # fmt: skip
+                     f"{left.ended:%Y-%m-%d %H:%M}")  # fmt: skip
     console.print(grid)
     total = size(sum(left.bytes for left in due))
     console.print(f"Freed {total}." if deleted else f"Deleting these frees {total}: paddock clean … --yes")

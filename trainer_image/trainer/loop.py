@@ -19,6 +19,8 @@ from trainer_image.trainer.reports import Reporter
 
 SAVE_EVERY_S = 60.0
 SAVE_EVERY_S_ON_CPU = 5.0
+READ_EVERY, READ_EVERY_S = 20, 1.0
+"""Steps and seconds between two looks at the losses, whichever is first."""
 
 
 class Task(Protocol):
@@ -71,6 +73,8 @@ class Loop:
         self._saving = -1
         """The step of the newest save."""
         self.history = History()
+        self._losses: list[Any] = []
+        """Of the newest steps, not yet read."""
 
     @property
     def device(self) -> str:
@@ -144,14 +148,19 @@ class Loop:
     def train(self, checkpoints: Checkpoints) -> bool:
         """Train to the end, or until told to leave. True when done. The last state is saved either way."""
         every = SAVE_EVERY_S if self._gpu else SAVE_EVERY_S_ON_CPU
-        saved_at, meter = time.monotonic(), Meter(self._params["batch"])
+        saved_at = read_at = time.monotonic()
+        meter = Meter(self._params["batch"])
+        self._task.model.train()
         batches = self.feed.batches(self.step, self.steps)
         while self.step < self.steps and not self._told():
-            loss = self._one_step(next(batches))
+            self._losses.append(self._one_step(next(batches)))
             self.step += 1
-            self.history.add_loss(self.step, loss)
             rate = meter.tick()
             at_epoch_end = self.step % self.feed.per_epoch == 0
+            due = at_epoch_end or time.monotonic() - saved_at >= every
+            if not (due or len(self._losses) >= READ_EVERY or time.monotonic() - read_at >= READ_EVERY_S):
+                continue
+            loss, read_at = self._read_losses(), time.monotonic()
             if at_epoch_end:
                 self.metrics, self._measured_at = self.evaluate(), self.step
                 self.history.add_metrics(self.step, self.metrics)
@@ -160,13 +169,25 @@ class Loop:
                 force=at_epoch_end, step=self.step, steps=self.steps, epoch=self.epoch, epochs=self._params["epochs"],
                 loss=loss, metrics=self.metrics if at_epoch_end else {}, samples_per_s=rate, waiting=self.feed.waiting,
             )  # fmt: skip
-            if at_epoch_end or time.monotonic() - saved_at >= every:
+            if due:
                 self.save(checkpoints)
                 saved_at = time.monotonic()
+        self._read_losses()
         if self._saving != self.step or not checkpoints.settled():
             self.save(checkpoints)
         checkpoints.wait()
         return self.step >= self.steps
+
+    def _read_losses(self) -> float | None:
+        """Note the losses of the steps since the last time; the newest one. Read together: reading each would make the
+        GPU wait for Python at every step."""
+        if not self._losses:
+            return None
+        values = [float(value) for value in paddle.stack(self._losses).numpy()]
+        for step, value in enumerate(values, start=self.step - len(values) + 1):
+            self.history.add_loss(step, value)
+        self._losses = []
+        return values[-1]
 
     def save(self, checkpoints: Checkpoints) -> None:
         """Copy now, write in the background."""
@@ -187,8 +208,8 @@ class Loop:
         self._task.model.train()
         return metrics
 
-    def _one_step(self, batch: list[Any]) -> float:
-        self._task.model.train()
+    def _one_step(self, batch: list[Any]) -> Any:
+        """One optimizer step; its loss, not yet read."""
         with paddle.amp.auto_cast(enable=self._gpu):
             loss = self._task.loss(*batch)
         if self._gpu:
@@ -200,7 +221,7 @@ class Loop:
             self._optimizer.step()
         self._optimizer.clear_grad()
         self._schedule.step()
-        return float(loss)
+        return loss.detach().astype("float32").reshape([])
 
 
 class Meter:
