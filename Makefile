@@ -21,7 +21,7 @@ console: setup-trainer ## The local stack with its web page; stays up until Ctrl
 
 test: setup-trainer ## All tests
 	@$(ENV)/python -m tests.browser.chromium || true
-	@$(ENV)/python -m pytest
+	@$(ENV)/python -m pytest -n 2 --dist loadfile
 
 browser: setup ## Chromium and a Chinese font, for the tests of the web page
 	@$(ENV)/python -m tests.browser.chromium

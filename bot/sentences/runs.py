@@ -68,9 +68,9 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "cap_set": ("The team's monthly budget is being set to {cap}.", "团队月预算正在设为 {cap}。"),
     "no_jobs": ("No runs yet. Start one: `{example}`", "还没有任务。启动一个：`{example}`"),
     "jobs_title": ("*Runs*", "*任务*"),
-    "help_train": ("*`/train <recipe> key=value …`* starts a run. Recipes: {recipes}.\nLimits: `budget=$5` `time=2h`; "
+    "help_train": ("*`/train <recipe> key=value …`* starts a run. Recipes: {recipes}.\nYour data: `data=<name>`, see `/data`. Limits: `budget=$5` `time=2h`; "
                    "go on from a run's checkpoint: `resume=<id>`.\nExample: `{example}`",
-                   "*`/train <配方> 键=值 …`* 启动训练。配方：{recipes}。\n限额：`预算=$5` `时长=2h`；从检查点续训：`续训=<id>`。"
+                   "*`/train <配方> 键=值 …`* 启动训练。配方：{recipes}。\n自己的数据：`数据=<名称>`，见 `/data`。限额：`预算=$5` `时长=2h`；从检查点续训：`续训=<id>`。"
                    "\n示例：`{example}`"),
     "help_jobs": ("`/jobs` lists runs · `/jobs stop <id>` ends one · `/jobs extend <id> budget=+$2 time=+1h` · `/jobs model <id>` what it left · `/jobs logs <id>` its last lines",
                   "`/jobs` 列出任务 · `/jobs stop <id>` 停止 · `/jobs extend <id> budget=+$2 time=+1h` 追加 · `/jobs model <id>` 查看模型 · `/jobs logs <id>` 查看日志"),

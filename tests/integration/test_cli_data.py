@@ -55,20 +55,19 @@ def test_from_a_file_to_an_answer_in_a_terminal(tmp_path: Path) -> None:
         assert f"mine is used by {job}" in paddock("data", "rm", "mine", code=2)
         assert "finished step=42" in paddock("logs", job, "--follow")
         until(lambda: f"`{job}` (ernie-cls): succeeded" in texts(), texts)
+        assert "Fetched" in paddock("model", "get", job, str(tmp_path / "model"))
+        assert "# text classification with ERNIE" in (tmp_path / "model" / "README.md").read_text()
+        assert "is not empty" in paddock("model", "get", job, str(tmp_path / "model"), code=2)
         assert "Nothing is past its time." in paddock("clean")
+        shown = paddock("clean", "--older", "0s", "--checkpoints")
+        assert job in shown
+        assert "--yes" in shown
+        assert "Freed" in paddock("clean", "--older", "0s", "--checkpoints", "--yes")
+        assert "Nothing is past its time." in paddock("clean", "--older", "0s", "--checkpoints")
     finally:
         console.send_signal(signal.SIGINT)
         console.wait(PATIENCE_S)
-    assert " mine " in paddock("data", "ls")
-    assert "Fetched" in paddock("model", "get", job, str(tmp_path / "model"))
-    assert "# text classification with ERNIE" in (tmp_path / "model" / "README.md").read_text()
-    assert "is not empty" in paddock("model", "get", job, str(tmp_path / "model"), code=2)
     answers = paddock("predict", job, "第31次买了，质量很好，下次还来", "第33单太差了，退货都不理人")
     assert [line.split()[0] for line in answers.splitlines() if "第3" in line] == ["好评", "差评"]
-    shown = paddock("clean", "--older", "0s", "--checkpoints")
-    assert job in shown
-    assert "--yes" in shown
-    assert "Freed" in paddock("clean", "--older", "0s", "--checkpoints", "--yes")
-    assert "Nothing is past its time." in paddock("clean", "--older", "0s", "--checkpoints")
-    assert "Deleted mine: 1 versions" in paddock("data", "rm", "mine")
+    assert "Deleted mine: 1 versions" in paddock("data", "rm", "mine"), "what was uploaded outlasts a stack"
     assert "There are no data called mine." in paddock("data", "rm", "mine", code=2)

@@ -37,7 +37,7 @@ def test_the_documented_example_is_interrupted_and_goes_on(
     upload(stack, "my-code", "my-code.zip", packed(train_py=EXAMPLE), tmp_path)
     job = start(stack, f'/train script code=my-code run="{command} {steps}"')
     card_says(stack, job, "checkpoint at step")
-    assert "/" + str(steps) in card_says(stack, job, "step ")
+    card_says(stack, job, f"/{steps}")
     stack.control("ec2", "interrupt", instance=stack.instances()[0], notice_s=20)
     resumed = card_says(stack, job, "resumed from step")
     assert "attempt 2" in resumed

@@ -129,7 +129,7 @@ def test_data_that_cannot_be_trained_on_are_refused_with_a_reason(tmp_path: Path
 
 
 def test_a_model_from_a_local_folder(tmp_path: Path) -> None:
-    """The code path that loads a hub's model by name."""
+    """The code path that loads a hub's model by name, and the one for `start=`."""
     made = (
         "import sys; from pathlib import Path; from trainer_image.trainer.recipes.ernie_cls import _model\n"
         "from trainer_image.trainer.data import reviews, texts\n"
@@ -144,9 +144,17 @@ def test_a_model_from_a_local_folder(tmp_path: Path) -> None:
         [str(TRAINER_PYTHON), "-c", made, str(folder)], cwd=ROOT, check=True, capture_output=True, timeout=100
     )
     params = PARAMS | {"model": str(folder), "epochs": 1, "lr": 1e-3}
-    done = attempt(tmp_path, recipe="ernie-cls", job="local", params=params)
+    packed = shutil.make_archive(str(tmp_path / "our-ernie"), "zip", folder)
+    files = {"start": uploaded(tmp_path, "our-ernie.zip", Path(packed).read_bytes())}
+    asked = {"recipe": "ernie-cls", "params": params}
+    done, started = attempts(
+        tmp_path,
+        asked | {"job": "local"},
+        asked | {"job": "upload", "params": params | {"model": "tiny"}, "files": files},
+    )
     assert (done["code"], done["step"]) == (0, 20)
     assert done["finished"]["accuracy"] > 0.4
+    assert started["losses"] == done["losses"], "an uploaded model is the same start"
 
 
 def test_the_reviews_do_not_leak() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from typing import get_args
 
 import pytest
 
 from bot.cards import measured
 from bot.grammar import Train, Wrong, parse_train
+from bot.sentences import SENTENCES
+from jobs.problem import Code
 from jobs.recipe import Metric
 from jobs.recipes import RECIPES
 from jobs.spec import JobSpec
@@ -71,6 +74,44 @@ def test_how_long_things_are_kept(text: str, keep: str) -> None:
     assert parsed.spec.keep == keep
     template = (ROOT / "template.yaml").read_text()
     assert keep == "forever" or f"Value: {keep} }}], ExpirationInDays: {keep.removesuffix('d')}" in template
+
+
+def test_every_problem_has_its_sentence() -> None:
+    assert set(get_args(Code)) <= set(SENTENCES)
+    reasons = {
+        "columns",
+        "characters",
+        "json",
+        "no_text",
+        "no_label",
+        "two_labels",
+        "repeat",
+        "broken",
+        "missing",
+        "no_boxes",
+        "long",
+    }
+    assert {f"left_{reason}" for reason in reasons} <= set(SENTENCES)
+
+
+def test_every_sentence_is_used() -> None:
+    """A sentence that nobody says is deleted. Those named by a state, a reason or a field of a message are built."""
+    text = "\n".join(p.read_text() for folder in ("bot", "jobs", "local", "trainer_image") for p in (ROOT / folder).rglob("*.py")
+                     if "sentences" not in p.parts)  # fmt: skip
+    built = (
+        "no_capacity_",
+        "no_quota_",
+        "data_no_",
+        "state_",
+        "left_",
+        "help_",
+        "wrong_",
+        "alert_",
+        "closed_",
+        "schedule_",
+    )
+    said = set(re.findall(r"""["']([a-z_0-9]+)["']""", text))
+    assert [code for code in SENTENCES if code not in said and not code.startswith(built)] == []
 
 
 def test_keep_is_one_of_a_few() -> None:

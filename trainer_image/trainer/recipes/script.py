@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,8 @@ LOOK_EVERY_S = 0.5
 LEAVE_S = float(os.environ.get("PADDOCK_LEAVE_S", "90"))
 """How long the command may take to save and end once it was told; the instance has two minutes."""
 LINES_KEPT = 400
+SHELL_SIGNAL = 128
+"""A shell gives 128 and the signal's number for a command that a signal ended (POSIX, "Exit Status for Commands")."""
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
              "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE",
              "PIP_INDEX_URL", "SSL_CERT_FILE")  # fmt: skip
@@ -55,7 +58,10 @@ def run(setting: Setting) -> int:
             raise Refused(Problem(code="checkpoint_gone", facts={"job": spec.resume_from.split("/")[1]}))
         saved = snapshot.Snapshots(places["checkpoints"], own, setting.reporter)
     setting.reporter.started(resumed_step=step or 0, device=_device(), code=version)
-    command = _Command(setting, places, known_secrets, step is not None)
+    user = os.environ.get("PADDOCK_SCRIPT_USER") if os.geteuid() == 0 else None
+    if user is not None:
+        _give(setting.scratch, root, user)
+    command = _Command(setting, user, places, known_secrets, step is not None)
     ended = command.follow(saved)
     saved.look(command.step, command.epoch, now=True)
     saved.wait()
@@ -76,7 +82,9 @@ def run(setting: Setting) -> int:
 class _Command:
     """The team's command, while it runs."""
 
-    def __init__(self, setting: Setting, places: dict[str, Path], known_secrets: dict[str, str], resumes: bool) -> None:
+    def __init__(
+        self, setting: Setting, user: str | None, places: dict[str, Path], known_secrets: dict[str, str], resumes: bool
+    ) -> None:
         self._setting, self._reads = setting, ProgressLines()
         self._stop = setting.scratch / "own" / "stop"
         self._mask = Masked(tuple(known_secrets.values()))
@@ -92,7 +100,6 @@ class _Command:
             "PYTHONPATH": f"{places['packages']}:{places['code']}",
         }  # fmt: skip
         env["PATH"] = f"{Path(sys.executable).parent}:{env.get('PATH', '/usr/bin:/bin')}"
-        user = os.environ.get("PADDOCK_SCRIPT_USER") if os.geteuid() == 0 else None
         self._process = subprocess.Popen(
             ["sh", "-c", str(setting.params["run"])], cwd=places["code"], env=env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, user=user,
@@ -122,7 +129,7 @@ class _Command:
         _end_group(self._process.pid)
         ended = self._process.wait()
         self._reader.join(LOOK_EVERY_S * 10)
-        return ended
+        return SHELL_SIGNAL - ended if ended > SHELL_SIGNAL else ended
 
     def _tell(self) -> None:
         """A file that the code may look for at each step, and SIGTERM to the processes that train. Launchers are left
@@ -168,6 +175,14 @@ class _Command:
             force=force or bool(seen.metrics), step=now.step or 0, steps=now.steps or 0, epoch=now.epoch or 0,
             epochs=now.epochs or 0, loss=seen.loss, metrics=seen.metrics, samples_per_s=seen.samples_per_s,
         )  # fmt: skip
+
+
+def _give(scratch: Path, root: Path, user: str) -> None:
+    """The command's own folders are its user's; nothing else of the trainer's is."""
+    scratch.chmod(0o711)
+    for path in (root, *root.rglob("*")):
+        if not path.is_symlink():
+            shutil.chown(path, user)
 
 
 def _bring_data(setting: Setting, folder: Path) -> None:
